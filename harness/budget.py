@@ -1,0 +1,199 @@
+"""The budget of a run: limits, what is spent, what is reserved, and the pressure between them.
+
+Work reserves before it starts and settles when it ends, so that work which was accepted always keeps its result and
+work which cannot fit is never started. Source: harness-demo Budget, with DESIGN 3.4 in place of its single charge.
+"""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from harness.usage import Usage
+
+HIGH_PRESSURE = 0.9
+"""From this pressure on: no replans, no optional model calls, one try per node."""
+
+
+class Limits(BaseModel):
+    """The most a run may use."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_tokens: int = Field(default=20_000, gt=0, le=1_000_000_000)
+    """Prompt and output tokens of all model calls together."""
+    max_tool_calls: int = Field(default=50, gt=0, le=1_000_000)
+    """Tries of all tool nodes together; planning is not a tool call."""
+    max_wall_clock: timedelta = Field(default=timedelta(seconds=120), gt=timedelta(0), le=timedelta(days=365))
+    """From the start of the run; a number is seconds."""
+    max_cost_usd: Decimal = Field(default=Decimal("0.25"), gt=0, le=Decimal(1_000_000), allow_inf_nan=False)
+    """Estimated cost of all model calls together, in USD."""
+
+
+class Amount(BaseModel):
+    """A quantity of the three limited goods. Wall clock is not reserved: it is a deadline."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tokens: int = Field(default=0, ge=0)
+    tool_calls: int = Field(default=0, ge=0)
+    cost_usd: Decimal = Field(default=Decimal(0), ge=0)
+
+    def plus(self, other: "Amount") -> "Amount":
+        """Add each good."""
+        return Amount(
+            tokens=self.tokens + other.tokens,
+            tool_calls=self.tool_calls + other.tool_calls,
+            cost_usd=self.cost_usd + other.cost_usd,
+        )
+
+    def minus(self, other: "Amount") -> "Amount":
+        """Subtract each good, never below zero."""
+        return Amount(
+            tokens=max(0, self.tokens - other.tokens),
+            tool_calls=max(0, self.tool_calls - other.tool_calls),
+            cost_usd=max(Decimal(0), self.cost_usd - other.cost_usd),
+        )
+
+    def fits_in(self, room: "Amount") -> bool:
+        """Return whether no good exceeds the room for it."""
+        return self.tokens <= room.tokens and self.tool_calls <= room.tool_calls and self.cost_usd <= room.cost_usd
+
+
+NOTHING = Amount()
+ONE_CALL = Amount(tool_calls=1)
+
+
+class BudgetSnapshot(BaseModel):
+    """The budget at one moment."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tokens: int
+    max_tokens: int
+    tool_calls: int
+    max_tool_calls: int
+    cost_usd: Decimal
+    max_cost_usd: Decimal
+    elapsed: timedelta
+    max_wall_clock: timedelta
+    reserved: Amount = NOTHING
+    pressure: float
+    """Highest utilisation of any limit, 0.0 and up; 1.0 means that nothing is left."""
+    cost_known: bool = True
+    """False when a model without a known price was used: cost_usd is then a lower bound."""
+    estimated: bool = False
+    """True when some token counts are estimates because a server sent none."""
+
+
+class Ledger(BaseModel):
+    """What a run has spent so far; carried through continue-as-new."""
+
+    model_config = ConfigDict(frozen=True)
+
+    spent: Amount = NOTHING
+    cost_known: bool = True
+    estimated: bool = False
+
+
+@dataclass
+class Budget:
+    """The budget that one run owns. spent + reserved never exceeds a limit as long as work stays in its reservation."""
+
+    limits: Limits
+    ledger: Ledger = field(default_factory=Ledger)
+    reserved: Amount = NOTHING
+
+    def left(self) -> Amount:
+        """Return what is neither spent nor reserved."""
+        limit = Amount(
+            tokens=self.limits.max_tokens, tool_calls=self.limits.max_tool_calls, cost_usd=self.limits.max_cost_usd
+        )
+        return limit.minus(self.ledger.spent).minus(self.reserved)
+
+    def reserve(self, amount: Amount) -> bool:
+        """Set an amount aside; refuse, changing nothing, what does not fit in what is left."""
+        if not amount.fits_in(self.left()):
+            return False
+        self.reserved = self.reserved.plus(amount)
+        return True
+
+    def release(self, amount: Amount) -> None:
+        """Give a reservation back unused."""
+        self.reserved = self.reserved.minus(amount)
+
+    def settle(self, reserved: Amount, *, tool_calls: int, usage: Usage) -> None:
+        """Replace a reservation by what the work really used, more than reserved included."""
+        self.release(reserved)
+        used = Amount(tokens=usage.total_tokens, tool_calls=tool_calls, cost_usd=usage.cost_usd or Decimal(0))
+        self.ledger = Ledger(
+            spent=self.ledger.spent.plus(used),
+            cost_known=self.ledger.cost_known and (usage.cost_usd is not None or usage.total_tokens == 0),
+            estimated=self.ledger.estimated or usage.estimated,
+        )
+
+    def extend(self, more: "Extension") -> None:
+        """Raise the limits; nothing that is spent or reserved changes."""
+        self.limits = more.applied_to(self.limits)
+
+    def pressure(self, elapsed: timedelta) -> float:
+        """Return the highest utilisation of any limit; 1.0 means that nothing is left.
+
+        Source: harness-demo Budget.pressure. Reservations do not count: they may come back. Elapsed time comes in as
+        an argument because this module has no clock.
+        """
+        spent = self.ledger.spent
+        return max(
+            spent.tokens / self.limits.max_tokens,
+            spent.tool_calls / self.limits.max_tool_calls,
+            float(spent.cost_usd / self.limits.max_cost_usd),
+            elapsed / self.limits.max_wall_clock,
+            0.0,
+        )
+
+    def is_high(self, elapsed: timedelta) -> bool:
+        """Return whether the pressure has reached the threshold from which the run saves where it can."""
+        return self.pressure(elapsed) >= HIGH_PRESSURE
+
+    def snapshot(self, elapsed: timedelta) -> BudgetSnapshot:
+        """Return the budget at this moment."""
+        spent = self.ledger.spent
+        return BudgetSnapshot(
+            tokens=spent.tokens,
+            max_tokens=self.limits.max_tokens,
+            tool_calls=spent.tool_calls,
+            max_tool_calls=self.limits.max_tool_calls,
+            cost_usd=spent.cost_usd,
+            max_cost_usd=self.limits.max_cost_usd,
+            elapsed=elapsed,
+            max_wall_clock=self.limits.max_wall_clock,
+            reserved=self.reserved,
+            pressure=round(self.pressure(elapsed), 4),
+            cost_known=self.ledger.cost_known,
+            estimated=self.ledger.estimated,
+        )
+
+
+class Extension(BaseModel):
+    """More budget for a run under way. Each field is added to its limit."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    message_id: str = Field(min_length=1, max_length=200)
+    """Chosen by the sender; a repeated id is applied once, also across continue-as-new."""
+    tokens: int = Field(default=0, ge=0, le=1_000_000_000)
+    tool_calls: int = Field(default=0, ge=0, le=1_000_000)
+    wall_clock: timedelta = Field(default=timedelta(0), ge=timedelta(0), le=timedelta(days=365))
+    cost_usd: Decimal = Field(default=Decimal(0), ge=0, le=Decimal(1_000_000), allow_inf_nan=False)
+
+    def applied_to(self, limits: Limits) -> Limits:
+        """Return the limits raised by this extension."""
+        return limits.model_copy(
+            update={
+                "max_tokens": limits.max_tokens + self.tokens,
+                "max_tool_calls": limits.max_tool_calls + self.tool_calls,
+                "max_wall_clock": limits.max_wall_clock + self.wall_clock,
+                "max_cost_usd": limits.max_cost_usd + self.cost_usd,
+            }
+        )

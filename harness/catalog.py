@@ -1,0 +1,111 @@
+"""The catalog: the tools of one run as data, pinned in history at the start of each attempt."""
+
+from datetime import timedelta
+from decimal import Decimal
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+JsonSchema = dict[str, JsonValue]
+
+
+class ToolRole(StrEnum):
+    """What a tool's result is for."""
+
+    DATA = "DATA"
+    EVIDENCE = "EVIDENCE"
+    ANALYSIS = "ANALYSIS"
+    HYPOTHESIS_TEST = "HYPOTHESIS_TEST"
+    FINAL_SYNTHESIS = "FINAL_SYNTHESIS"
+    """Writes the report. A plan has exactly one such node; its result is an object with a text field `report`."""
+
+
+class Effect(StrEnum):
+    """What a tool may do to the world. Decides retries and reuse."""
+
+    READ = "READ"
+    IDEMPOTENT_WRITE = "IDEMPOTENT_WRITE"
+    """May be repeated with the same idempotency key without a second effect."""
+    WRITE = "WRITE"
+    """Must never be repeated: one try, and a lost worker gives UNCERTAIN_EFFECT."""
+
+
+class ToolSpec(BaseModel):
+    """One tool as the planner, the validator and the scheduler see it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    description: str
+    parameters: JsonSchema
+    """JSON schema of the arguments, an object schema."""
+    result: JsonSchema
+    """JSON schema of the result."""
+    role: ToolRole = ToolRole.DATA
+    effect: Effect = Effect.READ
+    timeout: timedelta = timedelta(seconds=5)
+    """Time limit of one try."""
+    max_tries: int = 3
+    """Tries of one dispatch, the first included. A WRITE always has one."""
+    version: str = "1"
+    """Results are reused only between equal versions."""
+    ageing: bool = False
+    """True for a READ whose answer grows stale (the time, live prices): never reused."""
+    max_model_tokens: int = 0
+    """Most tokens, prompt and output together, that one try may use on models. 0 means that it calls none."""
+
+    @property
+    def tries(self) -> int:
+        """Return how often one dispatch may try, by effect."""
+        return 1 if self.effect is Effect.WRITE else self.max_tries
+
+    @property
+    def is_reusable(self) -> bool:
+        """Return whether a DONE result may serve a later attempt of the same run."""
+        return self.role is not ToolRole.FINAL_SYNTHESIS and not self.ageing
+
+    @property
+    def parameter_schemas(self) -> dict[str, JsonSchema]:
+        """Return the schema of each parameter by name, in declaration order."""
+        properties = self.parameters.get("properties")
+        if not isinstance(properties, dict):
+            return {}
+        return {name: schema for name, schema in properties.items() if isinstance(schema, dict)}
+
+    @property
+    def required_parameters(self) -> tuple[str, ...]:
+        """Return the names of the required parameters, in declaration order."""
+        required = self.parameters.get("required")
+        names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+        return tuple(name for name in self.parameter_schemas if name in names)
+
+
+class ModelCard(BaseModel):
+    """The model that serves a run, as far as the budget must know it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    offline: bool = False
+    input_token_usd: Decimal | None = None
+    """Price of one prompt token; None means unknown, which is never counted as free."""
+    output_token_usd: Decimal | None = None
+    """Price of one output token; None means unknown."""
+
+
+class Catalog(BaseModel):
+    """The tools a run may use, with what the planner is told beside them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    toolkit: str
+    tools: tuple[ToolSpec, ...]
+    model: ModelCard
+    guidance: str = ""
+    """The toolkit's advice to the planner."""
+    has_verifier: bool = False
+    """True when the toolkit checks reports by rules of its own."""
+
+    def tool(self, name: str) -> ToolSpec | None:
+        """Return the tool of that exact name, or None."""
+        return next((tool for tool in self.tools if tool.name == name), None)

@@ -1,0 +1,54 @@
+"""The Markdown that the Web UI shows as current details of a run."""
+
+from harness.budget import BudgetSnapshot
+from harness.run import NodeReport, RunView
+
+MAX_ROWS = 50
+"""Plans with more nodes are summarised by status."""
+
+
+def render_details(view: RunView) -> str:
+    """Return the plan with statuses and tries, and the budget, as Markdown."""
+    status = view.status or view.phase
+    lines = [f"**{status}** · attempt {view.attempt} · model {view.model or 'not known yet'}", ""]
+    lines += _budget(view.budget)
+    if len(view.nodes) > MAX_ROWS:
+        lines += _summary(view.nodes)
+    elif view.nodes:
+        lines += ["", "| node | tool | status | tries | ms | note |", "| --- | --- | --- | --- | --- | --- |"]
+        lines += [_row(node) for node in view.nodes]
+    return "\n".join(lines)
+
+
+def _budget(budget: BudgetSnapshot) -> list[str]:
+    cost = f"{budget.cost_usd:f}" + ("" if budget.cost_known else " and more (a price is unknown)")
+    tokens = f"{budget.tokens}" + (" (estimated)" if budget.estimated else "")
+    return [
+        "| budget | used | limit |",
+        "| --- | --- | --- |",
+        f"| tokens | {tokens} | {budget.max_tokens} |",
+        f"| tool calls | {budget.tool_calls} | {budget.max_tool_calls} |",
+        f"| USD | {cost} | {budget.max_cost_usd:f} |",
+        f"| seconds | {budget.elapsed.total_seconds():.1f} | {budget.max_wall_clock.total_seconds():g} |",
+        f"| pressure | {budget.pressure:.2f} | 1.00 |",
+    ]
+
+
+def _summary(nodes: tuple[NodeReport, ...]) -> list[str]:
+    counts: dict[str, int] = {}
+    for node in nodes:
+        counts[node.status] = counts.get(node.status, 0) + 1
+    return ["", f"{len(nodes)} nodes: " + ", ".join(f"{count} {status}" for status, count in counts.items())]
+
+
+def _row(node: NodeReport) -> str:
+    note = "reused" if node.reused else (node.error or "")
+    latency = "" if node.latency_ms is None else str(node.latency_ms)
+    cells = (node.node.id, node.node.tool, str(node.status), str(node.tries), latency, note)
+    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+
+
+def _cell(text: str) -> str:
+    """Keep a text of a model or a tool inside its table cell."""
+    one_line = " ".join(text.split())[:120]
+    return "".join(f"\\{char}" if char in "|`*_[]<>\\" else char for char in one_line)

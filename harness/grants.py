@@ -1,0 +1,103 @@
+"""Grants: how many tries, tokens and dollars a node may use when it starts.
+
+Every node of a validated plan holds a base reservation of one call from the start of execution, the final synthesis
+its tokens as well. Further tries come from the surplus, so healthy plans are never starved by retries that might
+happen. Source: DESIGN 3.3 and 3.4.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from harness.budget import ONE_CALL, Amount, Budget
+from harness.catalog import Catalog, ModelCard, ToolRole, ToolSpec
+from harness.recovery import FailureContext
+from harness.usage import estimate_tokens
+
+LEAST_MODEL_TOKENS = 200
+"""A model call with fewer tokens than this, prompt and output together, is not worth starting."""
+PLANNING_TRIES = 3
+PLANNING_RULES_TOKENS = 1500
+"""Most tokens of the fixed part of a planning prompt."""
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What a node may use."""
+
+    tries: int
+    tokens_per_try: int
+    reserved: Amount
+    """Everything that is reserved for the node, its base reservation included."""
+
+
+def cost_of(tokens: int, card: ModelCard) -> Decimal:
+    """Return the most that tokens can cost; 0 when the price is unknown, where the token limit alone bounds the run."""
+    return tokens * max(card.input_token_usd or Decimal(0), card.output_token_usd or Decimal(0))
+
+
+def base_reservation(tool: ToolSpec, *, synthesis_tokens: int, card: ModelCard, budget: Budget) -> Amount:
+    """Return what a node holds from the start of execution: one call, and the tokens of the final synthesis.
+
+    The synthesis takes what is left when that is less than it wants: a shorter report beats none.
+    """
+    if tool.role is not ToolRole.FINAL_SYNTHESIS or tool.max_model_tokens == 0:
+        return ONE_CALL
+    room = _affordable_tokens(budget.left(), card)
+    tokens = max(LEAST_MODEL_TOKENS, min(synthesis_tokens, tool.max_model_tokens, room))
+    return Amount(tool_calls=1, tokens=tokens, cost_usd=cost_of(tokens, card))
+
+
+def reserve_all(budget: Budget, amounts: Iterable[Amount]) -> bool:
+    """Reserve all amounts together, or none of them."""
+    total = Amount()
+    for amount in amounts:
+        total = total.plus(amount)
+    return budget.reserve(total)
+
+
+def grant(tool: ToolSpec, held: Amount, *, budget: Budget, card: ModelCard, is_high_pressure: bool) -> Grant | None:
+    """Reserve what a node may use beyond what it holds; None when its model tokens cannot fit.
+
+    Near a limit, and under high pressure, a node gets fewer tries; it always gets one.
+    """
+    tokens = held.tokens
+    if tool.max_model_tokens > 0 and tokens == 0:
+        tokens = min(tool.max_model_tokens, _affordable_tokens(budget.left(), card))
+    first = Amount(tokens=tokens - held.tokens, cost_usd=cost_of(tokens - held.tokens, card))
+    if tokens < min(LEAST_MODEL_TOKENS, tool.max_model_tokens) or not budget.reserve(first):
+        return None
+    one_more = Amount(tool_calls=1, tokens=tokens, cost_usd=cost_of(tokens, card))
+    reserved, tries = held.plus(first), 1
+    wanted = 1 if is_high_pressure else tool.tries
+    while tries < wanted and budget.reserve(one_more):
+        reserved, tries = reserved.plus(one_more), tries + 1
+    return Grant(tries=tries, tokens_per_try=tokens, reserved=reserved)
+
+
+def plan_grant(
+    prompt_tokens: int, output_tokens: int, *, budget: Budget, card: ModelCard, is_high_pressure: bool
+) -> Grant | None:
+    """Reserve the tries of a planning call, which is no tool call; None when not even one fits.
+
+    The output is lowered to what is left, down to the least that is worth a call.
+    """
+    tokens = min(prompt_tokens + output_tokens, _affordable_tokens(budget.left(), card))
+    if tokens < prompt_tokens + LEAST_MODEL_TOKENS:
+        return None
+    one = Amount(tokens=tokens, cost_usd=cost_of(tokens, card))
+    reserved, tries = Amount(), 0
+    while tries < (1 if is_high_pressure else PLANNING_TRIES) and budget.reserve(one):
+        reserved, tries = reserved.plus(one), tries + 1
+    return Grant(tries=tries, tokens_per_try=tokens, reserved=reserved) if tries else None
+
+
+def planning_prompt_tokens(goal: str, catalog: Catalog, failures: Iterable[FailureContext]) -> int:
+    """Estimate the prompt of a planning call, on the high side, from what it is built of."""
+    told = sum(estimate_tokens(failure.model_dump_json()) for failure in failures)
+    return PLANNING_RULES_TOKENS + estimate_tokens(goal) + estimate_tokens(catalog.model_dump_json()) + told
+
+
+def _affordable_tokens(left: Amount, card: ModelCard) -> int:
+    price = cost_of(1, card)
+    return min(left.tokens, int(left.cost_usd // price)) if price else left.tokens

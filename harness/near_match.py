@@ -1,0 +1,41 @@
+"""Near matches: the names that somebody who wrote a wrong one may have meant."""
+
+import difflib
+from collections.abc import Iterable
+from itertools import islice
+
+from harness.errors import quoted
+
+MAX_NAMES = 1000
+"""Candidates that are looked at."""
+MAX_WORD = 100
+"""Characters of a name; longer ones have no near matches."""
+MAX_SEARCHES = 20
+"""Different wrong names that are searched for; after that there are no more hints."""
+
+
+class NearMatches:
+    """Hints from one set of names. A search costs milliseconds, so their number is limited."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """Take the names; of those that differ only in case and outer space the first counts."""
+        self._by_folded: dict[str, str] = {}
+        for name in islice(names, MAX_NAMES):
+            if len(name) <= MAX_WORD:
+                self._by_folded.setdefault(name.strip().casefold(), name)
+        self._hints: dict[str, str] = {}
+
+    def hint(self, wrong: str) -> str:
+        """Return "; did you mean 'x'?", or nothing when no name is near."""
+        if len(wrong) > MAX_WORD:
+            return ""
+        if wrong not in self._hints:
+            if len(self._hints) >= MAX_SEARCHES:
+                return ""
+            self._hints[wrong] = self._search(wrong.strip().casefold())
+        return self._hints[wrong]
+
+    def _search(self, folded: str) -> str:
+        near = [folded] if folded in self._by_folded else difflib.get_close_matches(folded, self._by_folded)
+        names = " or ".join(quoted(self._by_folded[each]) for each in near)
+        return f"; did you mean {names}?" if names else ""

@@ -1,0 +1,52 @@
+"""The index of a plan: its nodes and tools by name, and hints for names that are wrong."""
+
+from dataclasses import dataclass, field
+
+from harness.catalog import Catalog, ToolRole, ToolSpec
+from harness.near_match import NearMatches
+from harness.plan import Plan, PlanNode
+from harness.violation import Rule
+
+FitKey = tuple[str, str, str, str, int | None]
+"""Source tool, path, target tool, parameter, and place in a list: what a verdict on fitting depends on."""
+
+
+@dataclass(frozen=True)
+class PlanIndex:
+    """What the rules look up. Of nodes with one id the first counts, and of tools with one name."""
+
+    nodes: dict[str, PlanNode]
+    tools: dict[str, ToolSpec]
+    near_ids: NearMatches
+    near_tools: NearMatches
+    near_arguments: dict[str, NearMatches]
+    """Hints for argument names, by tool name."""
+    misfits: dict[FitKey, tuple[Rule, str] | None] = field(default_factory=dict)
+    """Verdicts that are already known: many nodes pass the same result to the same parameter."""
+
+    @classmethod
+    def of(cls, plan: Plan, catalog: Catalog) -> "PlanIndex":
+        """Index a plan, valid or not."""
+        nodes: dict[str, PlanNode] = {}
+        for node in plan.nodes:
+            nodes.setdefault(node.id, node)
+        tools: dict[str, ToolSpec] = {}
+        for tool in catalog.tools:
+            tools.setdefault(tool.name, tool)
+        return cls(
+            nodes=nodes,
+            tools=tools,
+            near_ids=NearMatches(nodes),
+            near_tools=NearMatches(tools),
+            near_arguments={name: NearMatches(tool.parameter_schemas) for name, tool in tools.items()},
+        )
+
+    def tool_of(self, node_id: str) -> ToolSpec | None:
+        """Return the tool of a node, or None when the node or its tool is unknown."""
+        node = self.nodes.get(node_id)
+        return self.tools.get(node.tool) if node else None
+
+    def is_final(self, node: PlanNode) -> bool:
+        """Return whether a node writes the report."""
+        tool = self.tools.get(node.tool)
+        return tool is not None and tool.role is ToolRole.FINAL_SYNTHESIS

@@ -1,0 +1,53 @@
+"""Reuse: which nodes of a new plan take the result that an earlier attempt of the run has already paid for."""
+
+from collections import deque
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from harness.binding import materialise, reuse_key
+from harness.catalog import Catalog
+from harness.errors import ToolError
+from harness.plan import Plan, PlanNode
+
+
+def reusable_results(plan: Plan, catalog: Catalog, paid: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return the results, by node id, of nodes whose call equals one that is paid for, before anything runs.
+
+    Total on any plan, also an invalid one: a node that cannot be resolved is simply not reused. Source: DESIGN 3.2.
+    """
+    found: dict[str, JsonValue] = {}
+    if not paid:
+        return found
+    waiting = {node.id: sum(1 for _ in _sources(node)) for node in plan.nodes}
+    consumers: dict[str, list[PlanNode]] = {node.id: [] for node in plan.nodes}
+    for node in plan.nodes:
+        for source in _sources(node):
+            consumers.get(source, []).append(node)
+    queue = deque(node for node in plan.nodes if waiting[node.id] == 0)
+    while queue:
+        node = queue.popleft()
+        key = call_key(node, catalog, found)
+        if node.id in found or key is None or key not in paid:
+            continue
+        found[node.id] = paid[key]
+        for consumer in consumers[node.id]:
+            waiting[consumer.id] -= 1
+            if waiting[consumer.id] == 0:
+                queue.append(consumer)
+    return found
+
+
+def call_key(node: PlanNode, catalog: Catalog, results: Mapping[str, JsonValue]) -> str | None:
+    """Return the key under which a node's result may be reused; None when it may not or is not yet known."""
+    tool = catalog.tool(node.tool)
+    if tool is None or not tool.is_reusable:
+        return None
+    try:
+        return reuse_key(tool, materialise(node, tool, results))
+    except ToolError:
+        return None
+
+
+def _sources(node: PlanNode) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(source for binding in node.arguments for source in binding.value.source_node_ids))

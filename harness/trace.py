@@ -1,0 +1,58 @@
+"""The trace: one event for each step and decision of a run, in the order in which they happened."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from harness.budget import BudgetSnapshot
+from harness.catalog import ToolRole
+
+
+class TraceKind(StrEnum):
+    """What an event tells."""
+
+    RUN_START = "run.start"
+    PLANNING_FINISH = "planning.finish"
+    VALIDATION_FINISH = "validation.finish"
+    NODE_START = "node.start"
+    NODE_RETRY = "node.retry"
+    """A try that failed and was followed by another one."""
+    NODE_FINISH = "node.finish"
+    NODE_FAIL = "node.fail"
+    NODE_SKIP = "node.skip"
+    NODE_REUSE = "node.reuse"
+    """The node took the result of an equal DONE node of an earlier attempt; nothing was charged."""
+    EXECUTION_FINISH = "execution.finish"
+    RECOVERY_DECIDE = "recovery.decide"
+    RETRYING_START = "retrying.start"
+    REPLANNING_START = "replanning.start"
+    VERIFICATION_FINISH = "verification.finish"
+    BUDGET_PRESSURE = "budget.pressure"
+    """Pressure reached the high threshold; once a run."""
+    BUDGET_EXTEND = "budget.extend"
+    """An operator raised the limits."""
+    RUN_CANCEL = "run.cancel"
+    RUN_FINISH = "run.finish"
+
+
+class TraceEvent(BaseModel):
+    """One step or decision."""
+
+    model_config = ConfigDict(frozen=True)
+
+    timestamp: datetime
+    """Workflow time."""
+    run_id: str
+    session_id: str
+    attempt: int
+    kind: TraceKind
+    role: ToolRole | None = None
+    """Role of the node's tool, for node events."""
+    node_id: str | None = None
+    status: str
+    latency_ms: int | None = None
+    """Execution time without queueing; queueing is in data."""
+    message: str | None = None
+    budget: BudgetSnapshot
+    data: dict[str, JsonValue] = {}

@@ -1,0 +1,93 @@
+"""Verification: whether a finished plan really gave a report that may be published."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from harness.catalog import Catalog, ToolRole
+from harness.errors import listed
+from harness.plan import Plan
+from harness.schedule import NodeStatus
+
+
+class Verdict(BaseModel):
+    """The verifier's answer. Only an explicit pass publishes the report."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    outcome: Literal["PASSED", "REJECTED", "NOT_VERIFIED"]
+    """REJECTED: a rule is broken. NOT_VERIFIED: the check itself could not be made."""
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Return whether the report may be published."""
+        return self.outcome == "PASSED"
+
+    @property
+    def reason(self) -> str:
+        """Return all reasons in one line; "passed" when there is nothing to say."""
+        return "; ".join(self.reasons) or self.outcome.lower().replace("_", " ")
+
+
+PASSED = Verdict(outcome="PASSED")
+
+
+def report_text(result: JsonValue) -> str | None:
+    """Return the text of a FINAL_SYNTHESIS result, or None when it is not a report object."""
+    report = result.get("report") if isinstance(result, dict) else None
+    return report if isinstance(report, str) else None
+
+
+def verify_structure(
+    plan: Plan, catalog: Catalog, statuses: Mapping[str, NodeStatus], results: Mapping[str, JsonValue]
+) -> Verdict:
+    """Check the shape of a finished plan, all rules at once.
+
+    Source: harness-demo ReportVerifier; its rules that a valid plan already keeps are kept as a second lock.
+    """
+    finals = [node for node in plan.nodes if _role(catalog, node.tool) is ToolRole.FINAL_SYNTHESIS]
+    if len(finals) != 1:
+        return Verdict(
+            outcome="REJECTED", reasons=(f"the plan needs exactly one FINAL_SYNTHESIS node, it has {len(finals)}",)
+        )
+    final = finals[0]
+    reasons = []
+    if statuses.get(final.id) is not NodeStatus.DONE:
+        reasons.append(f"FINAL_SYNTHESIS node {final.id!r} must be DONE, it is {statuses.get(final.id)}")
+    bad = [n.id for n in plan.nodes if statuses.get(n.id) is not NodeStatus.DONE and n.id != final.id]
+    if bad:
+        reasons.append(f"the plan has failed or skipped nodes, or nodes that did not end: {listed(bad)}")
+    open_deps = [dep for dep in final.deps if statuses.get(dep) is not NodeStatus.DONE]
+    if open_deps:
+        reasons.append(f"all dependencies must be DONE before the report counts: {listed(open_deps)}")
+    if not reasons:
+        reasons.extend(_report_reasons(final.id, results.get(final.id)))
+    return Verdict(outcome="REJECTED", reasons=tuple(reasons)) if reasons else PASSED
+
+
+def final_node_id(plan: Plan, catalog: Catalog) -> str:
+    """Return the id of the FINAL_SYNTHESIS node of a valid plan."""
+    return next(node.id for node in plan.nodes if _role(catalog, node.tool) is ToolRole.FINAL_SYNTHESIS)
+
+
+def sources_of(plan: Plan, node_id: str, results: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return the results of a node's dependencies by tool name; a tool called more than once gives a list."""
+    nodes = {node.id: node for node in plan.nodes}
+    by_tool: dict[str, list[JsonValue]] = {}
+    for dep in dict.fromkeys(nodes[node_id].deps):
+        by_tool.setdefault(nodes[dep].tool, []).append(results.get(dep))
+    return {tool: values[0] if len(values) == 1 else values for tool, values in by_tool.items()}
+
+
+def _report_reasons(node_id: str, result: JsonValue) -> list[str]:
+    text = report_text(result)
+    if text is None:
+        return [f"the result of {node_id!r} is no FinalReport: an object with a text field `report` is needed"]
+    return [] if text.strip() else [f"the report of {node_id!r} must not be blank"]
+
+
+def _role(catalog: Catalog, tool_name: str) -> ToolRole | None:
+    tool = catalog.tool(tool_name)
+    return tool.role if tool else None

@@ -1,0 +1,154 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from harness.errors import ErrorClass, ErrorCode
+from harness.recovery import (
+    FailedNode,
+    FailureContext,
+    RecoveryAction,
+    Situation,
+    action_for,
+    backoff,
+    decide,
+    describe_failure,
+    failure_class,
+)
+
+VALIDATION, MISSING_INFO, TRANSIENT, FATAL = ErrorClass
+REPLAN, RETRY, HALT, EXHAUST = RecoveryAction
+
+CALM = Situation(
+    error_class=TRANSIENT,
+    can_retry_in_place=True,
+    attempt=0,
+    max_replans=1,
+    retries=0,
+    max_retries=1,
+    calls_needed=1,
+    calls_left=1,
+    has_room=True,
+    is_high_pressure=False,
+)
+
+
+@pytest.mark.parametrize(
+    ("error_class", "action"), [(VALIDATION, REPLAN), (MISSING_INFO, REPLAN), (TRANSIENT, RETRY), (FATAL, HALT)]
+)
+def test_each_class_calls_for_one_action(error_class: ErrorClass, action: RecoveryAction) -> None:
+    assert action_for(error_class) is action
+
+
+@pytest.mark.parametrize(
+    ("situation", "action", "outcome", "reason"),
+    [
+        (replace(CALM), RETRY, RETRY, "transient failures may pass"),
+        (replace(CALM, is_high_pressure=True), RETRY, RETRY, "transient failures may pass"),
+        (replace(CALM, can_retry_in_place=False), RETRY, REPLAN, "the tries of the model call are used up"),
+        (replace(CALM, retries=1), RETRY, REPLAN, "1 of 1 run-level retries are used"),
+        (replace(CALM, max_retries=0), RETRY, REPLAN, "0 of 0 run-level retries are used"),
+        (
+            replace(CALM, retries=1, attempt=1),
+            RETRY,
+            HALT,
+            "1 of 1 run-level retries are used, but 1 of 1 replans are used",
+        ),
+        (replace(CALM, calls_needed=2), RETRY, EXHAUST, "a retry needs 2 more tool calls at the least, 1 are left"),
+        (replace(CALM, has_room=False), RETRY, EXHAUST, "no budget is left for a retry"),
+        (replace(CALM, error_class=VALIDATION), REPLAN, REPLAN, "VALIDATION calls for another plan"),
+        (replace(CALM, error_class=MISSING_INFO), REPLAN, REPLAN, "MISSING_INFO calls for another plan"),
+        (
+            replace(CALM, error_class=VALIDATION, attempt=1),
+            REPLAN,
+            HALT,
+            "VALIDATION calls for another plan, but 1 of 1 replans are used",
+        ),
+        (
+            replace(CALM, error_class=VALIDATION, max_replans=0),
+            REPLAN,
+            HALT,
+            "VALIDATION calls for another plan, but 0 of 0 replans are used",
+        ),
+        (
+            replace(CALM, error_class=VALIDATION, has_room=False),
+            REPLAN,
+            HALT,
+            "VALIDATION calls for another plan, but no budget is left",
+        ),
+        (
+            replace(CALM, error_class=VALIDATION, is_high_pressure=True),
+            REPLAN,
+            HALT,
+            "VALIDATION calls for another plan, but the budget pressure is high",
+        ),
+        (replace(CALM, error_class=FATAL), HALT, HALT, "FATAL cannot be cured by the run"),
+    ],
+)
+def test_decides(situation: Situation, action: RecoveryAction, outcome: RecoveryAction, reason: str) -> None:
+    decision = decide(situation)
+
+    assert (decision.action, decision.outcome, decision.reason) == (action, outcome, reason)
+
+
+@pytest.mark.parametrize(
+    ("classes", "expected"),
+    [
+        ((TRANSIENT,), TRANSIENT),
+        ((TRANSIENT, TRANSIENT), TRANSIENT),
+        ((TRANSIENT, MISSING_INFO), MISSING_INFO),
+        ((VALIDATION, TRANSIENT), VALIDATION),
+        ((VALIDATION, TRANSIENT, MISSING_INFO), MISSING_INFO),
+        ((VALIDATION, MISSING_INFO), MISSING_INFO),
+        ((TRANSIENT, FATAL, VALIDATION), FATAL),
+        ((), FATAL),
+    ],
+)
+def test_most_severe_class_decides_but_transient_gives_way_to_a_new_plan(
+    classes: tuple[ErrorClass, ...], expected: ErrorClass
+) -> None:
+    assert failure_class(classes) is expected
+
+
+@pytest.mark.parametrize(
+    ("try_number", "seconds"), [(-1, 1), (0, 1), (1, 1), (2, 2), (3, 4), (5, 16), (6, 30), (7, 30), (10**9, 30)]
+)
+def test_backs_off_from_one_second_doubling_to_thirty(try_number: int, seconds: int) -> None:
+    assert backoff(try_number, jitter=0.5) == timedelta(seconds=seconds)
+
+
+def test_jitter_spreads_a_fifth_up_and_down_within_the_limit() -> None:
+    assert backoff(2, jitter=0) == timedelta(seconds=1.6)
+    assert backoff(2, jitter=1) == timedelta(seconds=2.4)
+    assert backoff(9, jitter=1) == timedelta(seconds=30)
+
+
+@pytest.mark.parametrize(
+    ("retry_after_s", "seconds"),
+    [(0, 0), (7.5, 7.5), (30, 30), (86_400, 30), (float("inf"), 30), (-1, 1), (float("nan"), 1), (float("-inf"), 1)],
+)
+def test_honours_a_servers_retry_after_up_to_the_limit(retry_after_s: float, seconds: float) -> None:
+    assert backoff(1, jitter=0.5, retry_after_s=retry_after_s) == timedelta(seconds=seconds)
+
+
+def test_describes_a_failure_with_one_line_a_fact() -> None:
+    context = FailureContext(
+        attempt=1,
+        phase="EXECUTING",
+        error_class=MISSING_INFO,
+        message="1 node failed",
+        nodes=(FailedNode(id="facts", tool="get_genre_facts", code=ErrorCode.MISSING_INFO, message="which\ngenre?"),),
+        skipped=("games", "summary"),
+    )
+
+    assert describe_failure(context).splitlines() == [
+        "attempt 1: EXECUTING failed with MISSING_INFO: 1 node failed",
+        "node=facts tool=get_genre_facts errorCode=MISSING_INFO error='which\\ngenre?'",
+        "skipped: 'games', 'summary'",
+    ]
+
+
+def test_describes_a_failure_without_nodes_in_one_line() -> None:
+    context = FailureContext(attempt=0, phase="VERIFYING", error_class=VALIDATION, message="the report is blank")
+
+    assert describe_failure(context) == "attempt 0: VERIFYING failed with VALIDATION: the report is blank"
