@@ -1,0 +1,1 @@
+"""Effects: the only code that touches models, tools, files and the network."""

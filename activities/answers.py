@@ -1,0 +1,124 @@
+"""Answers: from a model's text to a typed value. Lenient about the wrapping, strict about what is inside."""
+
+import json
+import re
+from typing import NoReturn, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from activities.model.request import ModelError
+from harness.errors import ErrorCode, bounded
+
+MAX_ERRORS_SHOWN = 10
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+_FENCE = re.compile(r"^[ \t]*```[ \t]*([A-Za-z0-9_+-]*)[ \t]*\r?$", re.MULTILINE)
+_SPACE = re.compile(r"\s*")
+
+
+def parse_answer(text: str, model_class: type[Answer]) -> Answer:
+    """Read a structured answer.
+
+    Accepted around the JSON: a byte order mark, prose before it, and one code fence, closed or not.
+
+    Raises:
+        ModelError: INVALID_OUTPUT, naming each wrong field and what was expected.
+    """
+    body = _unwrapped(text.lstrip("\ufeff").strip())
+    try:
+        return model_class.model_validate_json(body, strict=True)
+    except ValidationError as error:
+        name = model_class.__name__
+        raise _invalid(f"the answer is no {name}: {_describe(error)}") from None
+
+
+def _unwrapped(text: str) -> str:
+    """Return the one JSON value in a text. What is inside a JSON string is never looked at."""
+    if not text:
+        raise _invalid("the answer is empty; expected one JSON object")
+    if text[0] in "{[":
+        end = _json_end(text, 0)
+        if text[end:].strip():
+            raise _invalid(f"text after the JSON object: {bounded(text[end:].strip(), 80)!r}")
+        return text
+    fence = _FENCE.search(text)
+    if fence is None:
+        return _after_prose(text)
+    start = _skip_space(text, fence.end())
+    end = _json_end(text, start)
+    _check_rest(text[end:])
+    return text[start:end]
+
+
+def _after_prose(text: str) -> str:
+    start = text.find("{")
+    if start < 0:
+        raise _invalid(f"no JSON object in the answer: {bounded(text, 120)!r}")
+    end = _json_end(text, start)
+    if text[end:].strip():
+        raise _invalid(f"text after the JSON object: {bounded(text[end:].strip(), 80)!r}")
+    return text[start:end]
+
+
+def _check_rest(rest: str) -> None:
+    """Refuse what follows a fenced value, a closing fence and prose apart."""
+    fences = _FENCE.findall(rest)
+    if len(fences) > 1:
+        raise _invalid("more than one code block in the answer: it is ambiguous which one counts; give one JSON object")
+    first_line = rest.strip().split("\n", 1)[0]
+    if first_line and not first_line.startswith("```"):
+        raise _invalid(f"text after the JSON object: {bounded(first_line, 80)!r}")
+
+
+def _skip_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
+
+
+def _json_end(text: str, start: int) -> int:
+    """Return where the JSON value at `start` ends."""
+    try:
+        return _DECODER.raw_decode(text, start)[1]
+    except json.JSONDecodeError as error:
+        raise _invalid(f"not valid JSON: {error.msg} at line {error.lineno} column {error.colno}") from None
+    except RecursionError:
+        raise _invalid("not valid JSON: nested too deeply") from None
+    except ValueError as error:
+        raise _invalid(f"not valid JSON: {error}") from None
+
+
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> None:
+    """Stand in for the object, which nobody reads: this decoder only finds errors and the end."""
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise ValueError(f"the key {bounded(key, 80)!r} is there twice")
+        seen.add(key)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant)
+
+
+def _describe(error: ValidationError) -> str:
+    details = error.errors(include_url=False, include_context=False)
+    lines = [_describe_one(detail) for detail in details[:MAX_ERRORS_SHOWN]]
+    if len(details) > MAX_ERRORS_SHOWN:
+        lines.append(f"and {len(details) - MAX_ERRORS_SHOWN} more")
+    return bounded("; ".join(lines))
+
+
+def _describe_one(detail: ErrorDetails) -> str:
+    field = ".".join(str(part) for part in detail["loc"]) or "the whole answer"
+    value = detail["input"]
+    got = f", not {bounded(repr(value), 60)}" if isinstance(value, str | int | float | bool | None) else ""
+    return bounded(f"{field}: {detail['msg']}{got}", 300)
+
+
+def _invalid(message: str) -> ModelError:
+    return ModelError(ErrorCode.INVALID_OUTPUT, message)

@@ -1,0 +1,1 @@
+"""Models: one client for every OpenAI-compatible server, and the offline model behind the same client."""

@@ -1,0 +1,42 @@
+"""Planning: ask a model for a plan and read its answer."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from activities.answers import parse_answer
+from activities.model.request import Model, ModelError, ModelRequest, ModelRole
+from activities.prompts import planning_prompt
+from harness.calls import PlanRequest
+from harness.plan import Plan
+from harness.usage import Usage
+
+
+@dataclass(frozen=True)
+class DraftedPlan:
+    """A plan that has the right shape, not yet validated against the catalog, and what it cost."""
+
+    plan: Plan
+    usage: Usage
+
+
+async def draft_plan(model: Model, request: PlanRequest, timeout: timedelta) -> DraftedPlan:  # noqa: ASYNC109 - sent on
+    """Ask for a plan.
+
+    Raises:
+        ModelError: when the call failed, or when its answer is no plan; its usage is then that of the answer.
+    """
+    prompt = planning_prompt(request)
+    answer = await model.ask(
+        ModelRequest(
+            role=ModelRole.PLANNER,
+            system=prompt.system,
+            user=prompt.user,
+            max_output_tokens=request.max_output_tokens,
+            timeout=timeout,
+            answer=Plan,
+        )
+    )
+    try:
+        return DraftedPlan(parse_answer(answer.text, Plan), answer.usage)
+    except ModelError as error:
+        raise ModelError(error.code, error.message, usage=answer.usage) from None

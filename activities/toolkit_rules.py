@@ -1,0 +1,47 @@
+"""Rules of toolkits: what a set of tools must keep before any of it can run."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from harness.catalog import ToolRole, ToolSpec
+
+RESERVED_NAMES = frozenset({"draft_plan", "describe_catalog", "verify_report"})
+"""Activities of the harness itself; a tool runs as an activity of its own name."""
+MAX_NAME_CHARS = 64
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+
+
+def toolkit_problems(tools: Sequence[ToolSpec]) -> Iterator[str]:
+    """Yield everything that is wrong with the tools of one toolkit."""
+    if not tools:
+        yield "it has no tools"
+    for name, count in Counter(tool.name for tool in tools).items():
+        if count > 1:
+            yield f"{count} tools are called {name!r}; names must be unique"
+    for tool in tools:
+        yield from (f"tool {tool.name!r}: {problem}" for problem in _tool_problems(tool))
+
+
+def _tool_problems(tool: ToolSpec) -> Iterator[str]:
+    if not _NAME.fullmatch(tool.name) or len(tool.name) > MAX_NAME_CHARS:
+        yield f"a name is a letter, then letters, digits, '_', '-' or '.', at most {MAX_NAME_CHARS} in all"
+    if tool.name in RESERVED_NAMES:
+        yield "this name belongs to the harness; choose another"
+    if not tool.description.strip():
+        yield "it has no description; give the function a docstring"
+    if tool.role is ToolRole.FINAL_SYNTHESIS and not _has_report(tool):
+        yield "a FINAL_SYNTHESIS tool must return an object with a text field 'report'; return a Report"
+
+
+def _has_report(tool: ToolSpec) -> bool:
+    schema = tool.result
+    reference = schema.get("$ref")
+    definitions = schema.get("$defs")
+    if isinstance(reference, str) and isinstance(definitions, dict):
+        target = definitions.get(reference.rpartition("/")[2])
+        schema = target if isinstance(target, dict) else {}
+    properties = schema.get("properties")
+    report = properties.get("report") if isinstance(properties, dict) else None
+    return isinstance(report, dict) and report.get("type") == "string"

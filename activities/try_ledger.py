@@ -1,0 +1,89 @@
+"""The ledger of one node's tries, kept in heartbeat details so that it survives into the next try.
+
+Temporal adds no history event for a server-side retry, so the try that ends the node returns all of them.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from temporalio import activity
+
+from harness.errors import ErrorCode
+from harness.usage import TryRecord, Usage
+
+HEARTBEAT_INTERVAL = timedelta(seconds=1)
+"""A cancel reaches the activity with the next heartbeat. Workers must not throttle heartbeats to fewer than this."""
+
+
+@dataclass
+class TryLedger:
+    """The tries of the current activity so far."""
+
+    try_number: int
+    """Temporal's activity attempt, from 1."""
+    earlier: tuple[TryRecord, ...]
+    started_at: datetime
+    queue_ms: int
+    """From scheduling of this try to its start on this worker."""
+    jitter: float = field(default_factory=random.random)
+    """Where in the back-off's spread the next wait falls, 0..1."""
+    _clock: float = field(default_factory=time.monotonic)
+    _current: TryRecord | None = None
+
+    @classmethod
+    def resume(cls) -> "TryLedger":
+        """Read the ledger of earlier tries from the heartbeat details of the current activity."""
+        info = activity.info()
+        raw = info.heartbeat_details[0] if info.heartbeat_details else ()
+        queued = info.started_time - info.current_attempt_scheduled_time
+        return cls(
+            try_number=info.attempt,
+            earlier=tuple(TryRecord.model_validate(record) for record in raw),
+            started_at=datetime.now(UTC),
+            queue_ms=max(0, round(queued / timedelta(milliseconds=1))),
+        )
+
+    @property
+    def tries(self) -> tuple[TryRecord, ...]:
+        """Return every recorded try, the current one included once it was recorded."""
+        return (*self.earlier, self._current) if self._current else self.earlier
+
+    @property
+    def latency_ms(self) -> int:
+        """Return how long the current try has run."""
+        return round((time.monotonic() - self._clock) * 1000)
+
+    def record(self, code: ErrorCode, message: str, usage: Usage) -> None:
+        """Record that the current try failed, and heartbeat it so that the next try knows."""
+        self._current = TryRecord(
+            number=self.try_number,
+            code=code,
+            message=message.encode("utf-8", errors="replace").decode("utf-8"),
+            usage=usage,
+            started_at=self.started_at,
+            latency_ms=self.latency_ms,
+        )
+        self.heartbeat()
+
+    def heartbeat(self) -> None:
+        """Tell Temporal that this try is alive, without losing the record of the earlier ones."""
+        activity.heartbeat([record.model_dump(mode="json") for record in self.tries])
+
+    @asynccontextmanager
+    async def beating(self) -> AsyncIterator[None]:
+        """Heartbeat in the background while the body runs: cancellation and crash detection travel on it."""
+        task = asyncio.create_task(self._beat())
+        try:
+            yield
+        finally:
+            task.cancel()
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_INTERVAL.total_seconds())
+            self.heartbeat()
