@@ -1,0 +1,162 @@
+"""The worker: composition root of settings, model, toolkits and workflows. See `worker.py --help`."""
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import click
+from temporalio.client import Client
+from temporalio.worker import Plugin, Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.model.client import OpenAIModel
+from activities.run_activities import RunActivities
+from activities.settings import SettingsError, WorkerSettings
+from activities.tool_call import ToolActivities
+from activities.toolkit import Tool, Toolkit, ToolkitError, load_toolkit
+from activities.try_ledger import HEARTBEAT_INTERVAL
+from cli.connection import connect
+from cli.dev_server import embedded_server
+from cli.exit_codes import ExitCode, Refusal
+from cli.interrupts import Interrupts
+from cli.plain_text import say
+from cli.pollers import FRESH, has_polled
+from cli.process import end, execute, guarded
+from workflows.internal_errors import InternalErrors
+from workflows.orchestrator import OrchestratorWorkflow
+from workflows.task_queue import TASK_QUEUE
+from workflows.telemetry import telemetry
+
+GRACEFUL_STOP = timedelta(seconds=65)
+"""How long a stopping worker lets activities end: a model call takes 60 s at most."""
+STICKY_TIMEOUT = timedelta(seconds=1)
+"""How long a workflow task waits for a lost worker's cache before another worker takes it; 10 s by default."""
+DEFAULT_TOOLKIT = "games"
+SERVICE = "whippletree-worker"
+"""Name of a worker in its spans."""
+PASSED_THROUGH = ("harness", "activities", "openai", "httpx2", "opentelemetry", "genai_prices")
+
+
+def build_worker(
+    client: Client,
+    runs: RunActivities,
+    tools: ToolActivities,
+    *,
+    task_queue: str = TASK_QUEUE,
+    max_cached_workflows: int = 1000,
+    plugins: Sequence[Plugin] = (),
+) -> Worker:
+    """Put a worker together; nothing runs yet. A cache of 0 replays each workflow at every task, for tests."""
+    return Worker(
+        client,
+        task_queue=task_queue,
+        workflows=[OrchestratorWorkflow],
+        activities=[runs.describe_catalog, runs.draft_plan, runs.verify_report, tools.call_tool],
+        interceptors=[InternalErrors()],
+        workflow_runner=sandbox(),
+        graceful_shutdown_timeout=GRACEFUL_STOP,
+        max_heartbeat_throttle_interval=HEARTBEAT_INTERVAL,
+        max_cached_workflows=max_cached_workflows,
+        plugins=plugins,
+        sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
+    )
+
+
+def sandbox() -> SandboxedWorkflowRunner:
+    """Return the runner of workflow code: sandboxed, but for what is pure or only referred to."""
+    return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
+
+
+def tools_by_name(toolkits: Sequence[Toolkit]) -> dict[str, Tool]:
+    """Return every tool by its name; two toolkits may not have tools of one name, because it is the activity type."""
+    tools: dict[str, Tool] = {}
+    for toolkit in toolkits:
+        for tool in toolkit.tools:
+            if tool.spec.name in tools:
+                msg = f"two toolkits have a tool named {tool.spec.name!r}; serve them by two workers or rename one"
+                raise ToolkitError(msg)
+            tools[tool.spec.name] = tool
+    return tools
+
+
+@asynccontextmanager
+async def serve(client: Client, toolkits: Sequence[str] = (DEFAULT_TOOLKIT,)) -> AsyncIterator[None]:
+    """Run a worker in this process until the body ends.
+
+    Raises:
+        ToolkitError: when a toolkit cannot be loaded.
+        SettingsError: when the model settings cannot work.
+    """
+    loaded = [load_toolkit(name) for name in dict.fromkeys(toolkits)]
+    tools = tools_by_name(loaded)
+    model = OpenAIModel(WorkerSettings.from_environment(os.environ))
+    try:
+        runs = RunActivities({kit.name: kit for kit in loaded}, model, model.card)
+        # Entered first, so that the worker has stopped when the last spans are sent.
+        with telemetry(os.environ, SERVICE) as plugins:
+            async with build_worker(client, runs, ToolActivities(tools, model), plugins=plugins):
+                yield
+    finally:
+        await model.close()
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--toolkit", "toolkits", metavar="NAME", multiple=True, help="Tools to serve.  [default: games]")
+@click.option("--dev", is_flag=True, help="Bring up the embedded Temporal server with its Web UI, and serve it.")
+@click.option("--check", is_flag=True, help="Exit 0 if a worker of this host polls the server, 2 if not.")
+def command(toolkits: tuple[str, ...], *, dev: bool, check: bool) -> ExitCode:
+    """Serve runs: workflows, tools and models, until Ctrl-C or SIGTERM.
+
+    The server is the one of TEMPORAL_ADDRESS or the profile, else localhost:7233.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    if check:
+        return execute(lambda _: _check())
+    names = toolkits or (DEFAULT_TOOLKIT,)
+    return execute(lambda interrupts: _serve_embedded(names, interrupts) if dev else _serve(names, interrupts))
+
+
+async def _serve(toolkits: Sequence[str], interrupts: Interrupts) -> ExitCode:
+    client = await connect()
+    return await _until_stopped(client, toolkits, interrupts, client.service_client.config.target_host)
+
+
+async def _serve_embedded(toolkits: Sequence[str], interrupts: Interrupts) -> ExitCode:
+    async with embedded_server() as address:
+        where = f"{address.target}, Web UI {address.ui_url}"
+        return await _until_stopped(await connect(address), toolkits, interrupts, where)
+
+
+async def _until_stopped(client: Client, toolkits: Sequence[str], interrupts: Interrupts, where: str) -> ExitCode:
+    stop = asyncio.Event()
+
+    def interrupt() -> None:
+        if stop.is_set():
+            say("Left at once: what was in flight is tried again by another worker.")
+            end(ExitCode.FAILED)
+        stop.set()
+
+    try:
+        with interrupts.handled_by(interrupt):
+            async with serve(client, toolkits):
+                say(f"Serving {', '.join(toolkits)} on {where}. Ctrl-C stops.")
+                await stop.wait()
+                say(f"Stopping: work in flight has {GRACEFUL_STOP.total_seconds():g} s to end. Ctrl-C leaves at once.")
+    except (ToolkitError, SettingsError) as error:
+        raise Refusal(f"The worker cannot start: {error}") from error
+    return ExitCode.SUCCEEDED
+
+
+async def _check() -> ExitCode:
+    client = await connect()
+    if await has_polled(client, datetime.now(UTC) - FRESH, host=socket.gethostname()):
+        return ExitCode.SUCCEEDED
+    raise Refusal(f"No worker of this host polls {TASK_QUEUE!r}: start one with `python worker.py`.")
+
+
+if __name__ == "__main__":
+    end(guarded(lambda: command.main(prog_name="worker.py", standalone_mode=False)))

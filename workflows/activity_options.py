@@ -1,0 +1,36 @@
+"""Timeouts and retry policies of every activity, by name."""
+
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+
+with workflow.unsafe.imports_passed_through():
+    from harness.recovery import BACKOFF_LIMIT, BACKOFF_START
+
+HEARTBEAT_TIMEOUT = timedelta(seconds=5)
+"""How long a lost worker goes unnoticed, and half of the longest time a cancel needs to arrive."""
+GRACE = timedelta(seconds=5)
+"""How much later than the activity's own time limit Temporal gives it up, so that the activity can say why."""
+SHORT = timedelta(seconds=10)
+"""Time limit of activities that do not wait for anybody."""
+NON_RETRYABLE = ("PayloadsTooLarge",)
+"""A result over the wire limit; retryable by default, which would pay for it again and again."""
+
+
+def retries(tries: int) -> RetryPolicy:
+    """Return the back-off of 1 s doubling to 30 s with this many tries, the first included.
+
+    An activity that fails by itself names its next wait, with jitter; this is the wait after a lost worker.
+    """
+    return RetryPolicy(
+        initial_interval=BACKOFF_START,
+        maximum_interval=BACKOFF_LIMIT,
+        maximum_attempts=tries,
+        non_retryable_error_types=NON_RETRYABLE,
+    )
+
+
+def within(timeout: timedelta) -> timedelta:
+    """Return the start-to-close timeout of an activity that limits itself to `timeout`."""
+    return timeout + GRACE

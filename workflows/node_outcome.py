@@ -1,0 +1,106 @@
+"""How an activity ended, read back from Temporal: its reply or its code, and every try that it made."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, RetryState
+from temporalio.exceptions import TimeoutError as TemporalTimeoutError
+from temporalio.workflow import ActivityHandle
+
+with workflow.unsafe.imports_passed_through():
+    from pydantic import TypeAdapter
+
+    from harness.calls import FailureDetails
+    from harness.errors import ErrorCode, parse_code
+    from harness.usage import TryRecord, Usage
+
+CANCELLED = "CANCELLED"
+_LEDGER = TypeAdapter(tuple[TryRecord, ...])
+
+
+@dataclass(frozen=True)
+class ActivityFailure:
+    """Why an activity gave no result."""
+
+    code: ErrorCode
+    message: str
+    tries: tuple[TryRecord, ...]
+    """Recorded tries; one that was lost with its worker is not among them."""
+    tries_made: int
+    kind: str = ""
+    """Temporal's failure type, which is the code or a type of its own."""
+    was_cancelled: bool = False
+    is_exact: bool = True
+    """False when the number of tries is an upper bound: Temporal does not tell how many a cancelled activity made."""
+
+    @property
+    def usage(self) -> Usage:
+        """Return what all tries used together."""
+        return total_usage(self.tries)
+
+
+def failure_of(handle: "ActivityHandle[Any]", *, granted_tries: int) -> ActivityFailure | None:
+    """Return why an activity that has ended failed, or None when it has a result."""
+    error = asyncio.CancelledError() if handle.cancelled() else handle.exception()
+    return None if error is None else read_failure(error, granted_tries=granted_tries)
+
+
+def read_failure(error: BaseException, *, granted_tries: int) -> ActivityFailure:
+    """Read the failure of an activity that was granted so many tries."""
+    cause = error.cause if isinstance(error, ActivityError) else error
+    match cause:
+        case ApplicationError(type=str(kind)):
+            details = _details(cause.details)
+            return ActivityFailure(
+                code=ErrorCode.TIMEOUT if kind == CANCELLED else _code(kind),
+                message=cause.message,
+                tries=details.tries,
+                tries_made=details.try_number,
+                kind=kind,
+                was_cancelled=kind == CANCELLED,
+            )
+        case TemporalTimeoutError():
+            tries = _recorded(cause.last_heartbeat_details)
+            used_up = isinstance(error, ActivityError) and error.retry_state is RetryState.MAXIMUM_ATTEMPTS_REACHED
+            kind = cause.type.name.lower().replace("_", "-") if cause.type else "unknown"
+            return ActivityFailure(
+                code=ErrorCode.TIMEOUT,
+                message=f"no answer from the worker ({kind} timeout)",
+                tries=tries,
+                tries_made=granted_tries,
+                is_exact=used_up,
+            )
+        case CancelledError() | asyncio.CancelledError():
+            return ActivityFailure(
+                code=ErrorCode.TIMEOUT,
+                message="cancelled between two tries or before the first",
+                tries=(),
+                tries_made=granted_tries,
+                was_cancelled=True,
+                is_exact=False,
+            )
+        case _:
+            return ActivityFailure(ErrorCode.INTERNAL, f"{type(cause).__name__}: {cause}", (), granted_tries)
+
+
+def total_usage(tries: Sequence[TryRecord], last: Usage | None = None) -> Usage:
+    """Add up the usage of recorded tries and of the one that gave the result."""
+    total = Usage()
+    for record in tries:
+        total = total.plus(record.usage)
+    return total.plus(last or Usage())
+
+
+def _code(kind: str) -> ErrorCode:
+    return ErrorCode.PAYLOAD_TOO_LARGE if kind == "PayloadsTooLarge" else parse_code(kind)
+
+
+def _details(details: Sequence[object]) -> FailureDetails:
+    return FailureDetails.model_validate(details[0]) if details else FailureDetails()
+
+
+def _recorded(heartbeat_details: Sequence[object]) -> tuple[TryRecord, ...]:
+    return _LEDGER.validate_python(heartbeat_details[0]) if heartbeat_details else ()

@@ -1,0 +1,250 @@
+"""The state that one orchestrator workflow owns: budget, trace, nodes, and what survives continue-as-new."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from pydantic import JsonValue
+
+    from harness.budget import Budget, Extension
+    from harness.carry import Carry, RunInput, fit_carry, fit_result
+    from harness.catalog import Catalog, ToolRole
+    from harness.errors import ErrorClass, ErrorCode, classify
+    from harness.plan import Plan, PlanNode
+    from harness.recovery import FAILURES_KEPT, FailureContext
+    from harness.run import AttemptRecord, NodeReport, RunPhase, RunRequest, RunResult, RunStatus, RunView
+    from harness.schedule import NodeStatus
+    from harness.trace import TraceEvent, TraceKind
+    from harness.usage import Usage
+    from harness.verification import Verdict
+
+MESSAGE_IDS_KEPT = 200
+
+
+@dataclass
+class NodeState:
+    """What is known of one node so far."""
+
+    node: PlanNode
+    role: ToolRole
+    status: NodeStatus = NodeStatus.PENDING
+    tries: int = 0
+    usage: Usage = field(default_factory=Usage)
+    latency_ms: int | None = None
+    error: str | None = None
+    error_code: ErrorCode | None = None
+    reused: bool = False
+
+    def report(self) -> NodeReport:
+        """Return the node for results and queries."""
+        return NodeReport(
+            node=self.node,
+            role=self.role,
+            status=self.status,
+            tries=self.tries,
+            usage=self.usage,
+            latency_ms=self.latency_ms,
+            error=self.error,
+            error_code=self.error_code,
+            reused=self.reused,
+        )
+
+
+@dataclass
+class Ending:
+    """How the run ended."""
+
+    status: RunStatus
+    report: str | None = None
+    error: str | None = None
+    error_code: ErrorCode | None = None
+    error_class: ErrorClass | None = None
+
+
+@dataclass
+class RunState:
+    """Everything that a run knows about itself."""
+
+    request: RunRequest
+    run_id: str
+    started_at: datetime
+    budget: Budget
+    attempt: int = 0
+    phase: RunPhase = RunPhase.CREATED
+    retries: int = 0
+    catalog: Catalog | None = None
+    plan: Plan | None = None
+    nodes: dict[str, NodeState] = field(default_factory=dict)
+    failures: list[FailureContext] = field(default_factory=list)
+    attempts: list[AttemptRecord] = field(default_factory=list)
+    paid: dict[str, JsonValue] = field(default_factory=dict)
+    trace: list[TraceEvent] = field(default_factory=list)
+    trace_dropped: int = 0
+    applied_messages: dict[str, None] = field(default_factory=dict)
+    pressure_reported: bool = False
+    feedback: str = ""
+    verdict: Verdict | None = None
+    ending: Ending | None = None
+
+    @classmethod
+    def begin(cls, given: RunInput) -> "RunState":
+        """Start a run, or take it up again after continue-as-new."""
+        run_id, carry = workflow.info().workflow_id, given.carry
+        request = RunRequest.model_validate(given.model_dump(exclude={"carry"}, exclude_unset=True))
+        if carry is None:
+            return cls(request, run_id, workflow.now(), Budget(request.options.limits))
+        return cls(
+            request,
+            run_id,
+            carry.started_at,
+            Budget(carry.limits, carry.ledger),
+            attempt=carry.attempt,
+            retries=carry.retries,
+            failures=list(carry.failures),
+            attempts=list(carry.attempts),
+            paid=dict(carry.paid),
+            trace=list(carry.trace),
+            trace_dropped=carry.trace_dropped,
+            applied_messages=dict.fromkeys(carry.applied_messages),
+            pressure_reported=carry.pressure_reported,
+            feedback=carry.feedback,
+        )
+
+    def next_input(self) -> RunInput:
+        """Return the input of the next attempt, within what one message can hold."""
+        carry = fit_carry(
+            Carry(
+                attempt=self.attempt + 1,
+                started_at=self.started_at,
+                limits=self.budget.limits,
+                ledger=self.budget.ledger,
+                retries=self.retries,
+                failures=tuple(self.failures[-FAILURES_KEPT:]),
+                attempts=tuple(self.attempts),
+                paid=self.paid,
+                trace=tuple(self.trace),
+                trace_dropped=self.trace_dropped,
+                applied_messages=tuple(self.applied_messages)[-MESSAGE_IDS_KEPT:],
+                pressure_reported=self.pressure_reported,
+                feedback=self.feedback,
+            )
+        )
+        return RunInput.model_validate({**self.request.model_dump(exclude_unset=True), "carry": carry})
+
+    @property
+    def elapsed(self) -> timedelta:
+        """Return the time since the start of the run."""
+        return workflow.now() - self.started_at
+
+    @property
+    def time_left(self) -> timedelta:
+        """Return the time until the wall-clock limit, not below zero."""
+        return max(timedelta(0), self.budget.limits.max_wall_clock - self.elapsed)
+
+    @property
+    def is_high_pressure(self) -> bool:
+        """Return whether the run must save where it can."""
+        return self.budget.is_high(self.elapsed)
+
+    def emit(
+        self,
+        kind: TraceKind,
+        status: str,
+        *,
+        node: NodeState | None = None,
+        latency_ms: int | None = None,
+        message: str | None = None,
+        data: dict[str, JsonValue] | None = None,
+    ) -> None:
+        """Append one event to the trace."""
+        self.trace.append(
+            TraceEvent(
+                timestamp=workflow.now(),
+                run_id=self.run_id,
+                session_id=self.request.session_id,
+                attempt=self.attempt,
+                kind=kind,
+                role=node.role if node else None,
+                node_id=node.node.id if node else None,
+                status=status,
+                latency_ms=latency_ms,
+                message=message,
+                budget=self.budget.snapshot(self.elapsed),
+                data=data or {},
+            )
+        )
+
+    def note_pressure(self) -> None:
+        """Emit budget.pressure the first time that the pressure is high."""
+        if not self.pressure_reported and self.is_high_pressure:
+            self.pressure_reported = True
+            self.emit(
+                TraceKind.BUDGET_PRESSURE, "HIGH", message="no replans, no optional model calls, one try per node"
+            )
+
+    def extend(self, more: Extension) -> None:
+        """Apply an operator's extension once, however often it is sent."""
+        if more.message_id in self.applied_messages:
+            return
+        self.applied_messages[more.message_id] = None
+        self.budget.extend(more)
+        data: dict[str, JsonValue] = more.model_dump(mode="json")
+        self.emit(TraceKind.BUDGET_EXTEND, "APPLIED", message="limits raised by an operator", data=data)
+
+    def end(
+        self,
+        status: RunStatus,
+        *,
+        report: str | None = None,
+        error: str | None = None,
+        error_code: ErrorCode | None = None,
+        error_class: ErrorClass | None = None,
+    ) -> RunPhase:
+        """Set how the run ended and return the last phase."""
+        known_class = error_class or (classify(error_code) if error_code else None)
+        self.ending = Ending(status, report, error, error_code, known_class)
+        return RunPhase.FINISHED
+
+    def result(self) -> RunResult:
+        """Return the result of a run that has ended."""
+        ending = self.ending
+        assert ending is not None  # noqa: S101 - only called in FINISHED
+        return fit_result(
+            RunResult(
+                run_id=self.run_id,
+                session_id=self.request.session_id,
+                status=ending.status,
+                report=ending.report,
+                error=ending.error,
+                error_class=ending.error_class,
+                error_code=ending.error_code,
+                verdict=self.verdict,
+                plan=self.node_reports(),
+                attempts=tuple(self.attempts),
+                budget=self.budget.snapshot(self.elapsed),
+                trace=tuple(self.trace),
+                trace_dropped=self.trace_dropped,
+                model=self.catalog.model.name if self.catalog else "",
+            )
+        )
+
+    def view(self) -> RunView:
+        """Return the run as it is now."""
+        return RunView(
+            run_id=self.run_id,
+            session_id=self.request.session_id,
+            goal=self.request.goal,
+            phase=self.phase,
+            attempt=self.attempt,
+            status=self.ending.status if self.ending else None,
+            nodes=self.node_reports(),
+            budget=self.budget.snapshot(self.elapsed),
+            model=self.catalog.model.name if self.catalog else "",
+            trace_length=self.trace_dropped + len(self.trace),
+        )
+
+    def node_reports(self) -> tuple[NodeReport, ...]:
+        """Return every node of the current plan, in plan order."""
+        return tuple(node.report() for node in self.nodes.values())

@@ -1,0 +1,142 @@
+"""The spans of a run: run > attempt > node. They are made in workflow code and come out once, whatever is replayed.
+
+A run is a chain of workflow runs, but a span can only be ended by the process that started it. So every workflow run of
+the chain starts the spans `run` and `attempt N` anew, under ids that follow from the chain, and only the workflow run
+that sees them end ends them; a span that is not ended is never exported. Spans hold no text of users, models or tools.
+Without telemetry the tracer is OpenTelemetry's own, which does nothing.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from opentelemetry import context as otel
+    from opentelemetry import trace
+    from opentelemetry.context import Context
+    from opentelemetry.trace import Span, Status, StatusCode
+
+    from harness.run import RunStatus
+    from harness.schedule import NodeStatus
+
+from workflows.run_state import NodeState, RunState
+
+INSTRUMENTATION = "whippletree"
+SPAN_ID = "whippletree-span-id"
+TRACE_ID = "whippletree-trace-id"
+"""Context keys under which a span finds the ids that it must have; see workflows.span_export."""
+
+Attributes = Mapping[str, str | int | float]
+
+
+class RunSpans:
+    """The spans of one run and of its current attempt, the latter being where activities started from now on nest."""
+
+    def __init__(self, run: RunState) -> None:
+        """Start both; call it in the main task of the workflow."""
+        self._state = run
+        self._outside = otel.get_current()
+        self._run = _start_in_chain("run", self._outside, _of_run(run), run.started_at)
+        name, within_run = f"attempt {run.attempt}", trace.set_span_in_context(self._run, self._outside)
+        self._attempt = _start_in_chain(name, within_run, _of_attempt(run), workflow.now())
+        # Never detached: the context belongs to the task and ends with it. Detaching would fail in an evicted workflow.
+        otel.attach(trace.set_span_in_context(self._attempt, within_run))
+
+    def hand_over(self) -> None:
+        """End the attempt because another one follows; call it right before continue-as-new."""
+        _end(self._attempt, "REPLANNED", self._state.failures[-1].error_class)
+        otel.attach(self._outside)
+
+    def end(self, failure: str | None = None) -> None:
+        """End the attempt and the run, which has its ending, or raises this type of failure instead of a result."""
+        state, ending = self._state, self._state.ending
+        spent = state.budget.ledger.spent
+        self._run.set_attribute("whippletree.attempts", state.attempt + 1)
+        self._run.set_attribute("whippletree.tokens", spent.tokens)
+        self._run.set_attribute("whippletree.tool_calls", spent.tool_calls)
+        status = ending.status if ending else "FAILED"
+        is_success = status is RunStatus.SUCCEEDED
+        error = None if is_success else failure or (ending and ending.error_code) or status
+        _end(self._attempt, status, error)
+        _end(self._run, status, error)
+
+
+@dataclass(frozen=True)
+class NodeSpan:
+    """The span of one execution of a node: from dispatch to settlement, waits between its tries included."""
+
+    span: Span
+    tries_before: int
+    tokens_before: int
+    """Tries and tokens of earlier executions of the node in the same attempt, after a run-level retry."""
+
+    @classmethod
+    def start(cls, run: RunState, state: NodeState) -> "NodeSpan":
+        """Start the span within the attempt, whatever other nodes are running."""
+        node_id, tool = state.node.id, state.node.tool
+        attributes: Attributes = _of_attempt(run) | {
+            "whippletree.node_id": node_id,
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": tool,
+        }
+        span = _tracer().start_span(f"node {node_id}", attributes=attributes)
+        return cls(span, state.tries, state.usage.total_tokens)
+
+    @contextmanager
+    def is_current(self) -> Iterator[None]:
+        """Make the spans of activities nest under this one that the body starts. The body must not wait."""
+        with trace.use_span(self.span, record_exception=False, set_status_on_exception=False):
+            yield
+
+    def end(self, state: NodeState) -> None:
+        """End the span with how the node was settled."""
+        self.span.set_attribute("whippletree.tries", state.tries - self.tries_before)
+        self.span.set_attribute("whippletree.tokens", state.usage.total_tokens - self.tokens_before)
+        is_success = state.status is NodeStatus.DONE
+        _end(self.span, state.status, None if is_success else state.error_code or state.status)
+
+
+def _of_run(run: RunState) -> dict[str, str | int | float]:
+    attributes: dict[str, str | int | float] = {"whippletree.run_id": run.run_id}
+    if run.request.session_id:
+        attributes["whippletree.session_id"] = run.request.session_id
+    return attributes | {"whippletree.toolkit": run.request.toolkit}
+
+
+def _of_attempt(run: RunState) -> dict[str, str | int | float]:
+    return {"whippletree.run_id": run.run_id, "whippletree.attempt": run.attempt}
+
+
+def _start_in_chain(name: str, parent: Context, attributes: Attributes, started_at: datetime) -> Span:
+    """Start a span whose ids are the same in every workflow run of the chain."""
+    chain = workflow.info().first_execution_run_id
+    ids = otel.set_value(SPAN_ID, _id(f"{chain}/{name}", size=8), parent)
+    token = otel.attach(otel.set_value(TRACE_ID, _id(chain, size=16), ids))
+    try:
+        return _tracer().start_span(name, parent, attributes=attributes, start_time=_nanoseconds(started_at))
+    finally:
+        otel.detach(token)
+
+
+def _end(span: Span, status: str, error: str | None) -> None:
+    span.set_attribute("whippletree.status", str(status))
+    if error is not None:
+        span.set_attribute("error.type", str(error))
+        span.set_status(Status(StatusCode.ERROR, str(error)))
+    span.end()
+
+
+def _tracer() -> trace.Tracer:
+    return trace.get_tracer(INSTRUMENTATION)
+
+
+def _id(seed: str, *, size: int) -> int:
+    return int.from_bytes(hashlib.sha256(seed.encode()).digest()[:size], "big")
+
+
+def _nanoseconds(moment: datetime) -> int:
+    return round(moment.timestamp() * 1_000_000) * 1000

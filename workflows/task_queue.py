@@ -1,0 +1,3 @@
+"""Where work waits for a worker."""
+
+TASK_QUEUE = "whippletree"

@@ -1,0 +1,64 @@
+"""The phase VERIFYING: the structural rules, then the toolkit's own rule in an activity."""
+
+from temporalio import workflow
+from temporalio.workflow import ActivityCancellationType
+
+with workflow.unsafe.imports_passed_through():
+    from activities.run_activities import RunActivities
+    from harness.calls import VerifyRequest
+    from harness.catalog import Catalog
+    from harness.errors import ErrorClass
+    from harness.plan import Plan
+    from harness.run import RunPhase, RunStatus
+    from harness.trace import TraceKind
+    from harness.verification import Verdict, final_node_id, report_text, sources_of, verify_structure
+
+from workflows.activity_options import HEARTBEAT_TIMEOUT, SHORT, retries, within
+from workflows.clock import Clock
+from workflows.node_outcome import failure_of
+from workflows.plan_execution import PlanExecution
+from workflows.recover import recover
+from workflows.run_state import RunState
+
+TRIES = 3
+
+
+async def verify(state: RunState, execution: PlanExecution, clock: Clock) -> RunPhase:
+    """Publish the report of a finished plan if it passes; nothing else opens that gate."""
+    plan, catalog = execution.plan, execution.catalog
+    statuses = {node_id: node.status for node_id, node in state.nodes.items()}
+    verdict = verify_structure(plan, catalog, statuses, execution.results)
+    if verdict.passed and catalog.has_verifier:
+        verdict = await _judge(state, plan, catalog, execution, clock)
+    state.verdict = verdict
+    status = "DONE" if verdict.passed else "FAILED"
+    data = {"outcome": verdict.outcome}
+    state.emit(TraceKind.VERIFICATION_FINISH, status, message=verdict.reason, data={**data})
+    if verdict.passed:
+        return state.end(RunStatus.SUCCEEDED, report=report_text(execution.results[final_node_id(plan, catalog)]))
+    state.feedback = verdict.reason
+    error_class = ErrorClass.VALIDATION if verdict.outcome == "REJECTED" else ErrorClass.FATAL
+    return recover(state, error_class, verdict.reason)
+
+
+async def _judge(state: RunState, plan: Plan, catalog: Catalog, execution: PlanExecution, clock: Clock) -> Verdict:
+    """Have the toolkit check the report against what it was written from. The work is paid for, so it may overrun."""
+    final = final_node_id(plan, catalog)
+    checked = workflow.start_activity_method(
+        RunActivities.verify_report,
+        VerifyRequest(
+            goal=state.request.goal,
+            toolkit=state.request.toolkit,
+            report=execution.results[final],
+            results=sources_of(plan, final, execution.results),
+        ),
+        start_to_close_timeout=within(SHORT),
+        heartbeat_timeout=HEARTBEAT_TIMEOUT,
+        retry_policy=retries(TRIES),
+        cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    )
+    await clock.wait_for(checked, may_overrun=True)
+    failure = failure_of(checked, granted_tries=TRIES)
+    if failure is None:
+        return checked.result()
+    return Verdict(outcome="NOT_VERIFIED", reasons=(f"the report could not be checked: {failure.message}",))
