@@ -6,14 +6,11 @@ from typing import TypeVar
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
-from temporalio.workflow import ActivityCancellationType
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue, ValidationError
 
-    from activities.run_activities import UNKNOWN_TOOLKIT, RunActivities
     from harness.budget import BudgetSnapshot, Extension
-    from harness.calls import DescribeRequest
     from harness.carry import RunInput
     from harness.catalog import Catalog
     from harness.details import render_details
@@ -26,10 +23,9 @@ with workflow.unsafe.imports_passed_through():
     from harness.trace import TraceEvent, TraceKind
     from harness.validation import summarize, validate
 
-from workflows.activity_options import SHORT, retries
 from workflows.clock import Clock
+from workflows.describing import describe_tools
 from workflows.internal_errors import describe_bug, guarded
-from workflows.node_outcome import failure_of
 from workflows.plan_execution import PlanExecution
 from workflows.planning import draw_up_plan
 from workflows.recover import OUT_OF_TIME, exhaust, recover
@@ -67,6 +63,9 @@ class OrchestratorWorkflow:
             return await guarded(self._work(), self._end_with_bug)
         except asyncio.CancelledError:
             return await self._end_cancelled()
+        except ApplicationError as error:
+            self._run_spans.end(error.type)
+            raise
 
     @workflow.query
     def state(self) -> RunView:
@@ -111,24 +110,7 @@ class OrchestratorWorkflow:
     async def _created(self) -> RunPhase:
         if self._state.attempt == 0:
             self._state.emit(TraceKind.RUN_START, "STARTED", message="run started")
-        described = workflow.start_activity_method(
-            RunActivities.describe_catalog,
-            DescribeRequest(toolkit=self._state.request.toolkit),
-            start_to_close_timeout=SHORT,
-            retry_policy=retries(3),
-            cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        )
-        await self._clock.wait_for(described)
-        failure = failure_of(described, granted_tries=3)
-        if failure is None:
-            self._state.catalog = described.result()
-            return RunPhase.PLANNING
-        if failure.was_cancelled:
-            return exhaust(self._state, {}, f"budget exhausted before planning: {OUT_OF_TIME}")
-        if failure.kind == UNKNOWN_TOOLKIT:
-            self._spans.end(UNKNOWN_TOOLKIT)
-            raise ApplicationError(failure.message, type=UNKNOWN_TOOLKIT, non_retryable=True)
-        return self._state.end(RunStatus.FAILED_PLANNING, error=failure.message, error_code=failure.code)
+        return await describe_tools(self._state, self._clock)
 
     async def _planning(self) -> RunPhase:
         return await draw_up_plan(self._state, self._catalog, self._clock)
@@ -197,7 +179,7 @@ class OrchestratorWorkflow:
         return await self._finish()
 
     async def _end_cancelled(self) -> RunResult:
-        """Cancel what is in flight, wait for it, and end the run. A second cancel changes nothing."""
+        """Cancel what is in flight, wait for it, and end the run; one that has its ending already keeps it."""
         stopping = asyncio.create_task(self._stop("cancelled"))
         while not stopping.done():
             try:
@@ -205,9 +187,10 @@ class OrchestratorWorkflow:
             except asyncio.CancelledError:
                 workflow.logger.info("cancelled again while work in flight is being cancelled")
         stopping.result()
-        reason = workflow.cancellation_reason() or "cancelled on request"
-        self._state.emit(TraceKind.RUN_CANCEL, "CANCELLED", message=reason)
-        self._state.end(RunStatus.CANCELLED, error=reason)
+        if self._state.ending is None:
+            reason = workflow.cancellation_reason() or "cancelled on request"
+            self._state.emit(TraceKind.RUN_CANCEL, "CANCELLED", message=reason)
+            self._state.end(RunStatus.CANCELLED, error=reason)
         return await self._finish()
 
     async def _stop(self, reason: str) -> None:

@@ -10,46 +10,20 @@ with workflow.unsafe.imports_passed_through():
 
     from harness.budget import Budget, Extension
     from harness.carry import Carry, RunInput, fit_carry, fit_result
-    from harness.catalog import Catalog, ToolRole
+    from harness.catalog import Catalog
     from harness.errors import ErrorClass, ErrorCode, classify
-    from harness.plan import Plan, PlanNode
+    from harness.plan import Plan
     from harness.recovery import FAILURES_KEPT, FailureContext
     from harness.run import AttemptRecord, NodeReport, RunPhase, RunRequest, RunResult, RunStatus, RunView
-    from harness.schedule import NodeStatus
     from harness.trace import TraceEvent, TraceKind
-    from harness.usage import Usage
     from harness.verification import Verdict
 
+from workflows.node_state import NodeState
+
 MESSAGE_IDS_KEPT = 200
-
-
-@dataclass
-class NodeState:
-    """What is known of one node so far."""
-
-    node: PlanNode
-    role: ToolRole
-    status: NodeStatus = NodeStatus.PENDING
-    tries: int = 0
-    usage: Usage = field(default_factory=Usage)
-    latency_ms: int | None = None
-    error: str | None = None
-    error_code: ErrorCode | None = None
-    reused: bool = False
-
-    def report(self) -> NodeReport:
-        """Return the node for results and queries."""
-        return NodeReport(
-            node=self.node,
-            role=self.role,
-            status=self.status,
-            tries=self.tries,
-            usage=self.usage,
-            latency_ms=self.latency_ms,
-            error=self.error,
-            error_code=self.error_code,
-            reused=self.reused,
-        )
+MAX_HISTORY_BYTES = 40_000_000
+MAX_HISTORY_EVENTS = 45_000
+"""Temporal terminates a workflow run at 50 MiB or 51,200 events."""
 
 
 @dataclass
@@ -80,6 +54,9 @@ class RunState:
     failures: list[FailureContext] = field(default_factory=list)
     attempts: list[AttemptRecord] = field(default_factory=list)
     paid: dict[str, JsonValue] = field(default_factory=dict)
+    """Results of earlier attempts that may be reused, by reuse key."""
+    earned: dict[str, JsonValue] = field(default_factory=dict)
+    """Results of this attempt that a later one may reuse."""
     trace: list[TraceEvent] = field(default_factory=list)
     trace_dropped: int = 0
     applied_messages: dict[str, None] = field(default_factory=dict)
@@ -123,7 +100,7 @@ class RunState:
                 retries=self.retries,
                 failures=tuple(self.failures[-FAILURES_KEPT:]),
                 attempts=tuple(self.attempts),
-                paid=self.paid,
+                paid=self.paid | self.earned,
                 trace=tuple(self.trace),
                 trace_dropped=self.trace_dropped,
                 applied_messages=tuple(self.applied_messages)[-MESSAGE_IDS_KEPT:],
@@ -147,6 +124,13 @@ class RunState:
     def is_high_pressure(self) -> bool:
         """Return whether the run must save where it can."""
         return self.budget.is_high(self.elapsed)
+
+    @property
+    def is_history_full(self) -> bool:
+        """Return whether nothing more may start, because Temporal ends a run whose history outgrows its limits."""
+        info = workflow.info()
+        size, length = info.get_current_history_size(), info.get_current_history_length()
+        return size > MAX_HISTORY_BYTES or length > MAX_HISTORY_EVENTS
 
     def emit(
         self,

@@ -23,7 +23,8 @@ with workflow.unsafe.imports_passed_through():
     from harness.run import RunStatus
     from harness.schedule import NodeStatus
 
-from workflows.run_state import NodeState, RunState
+from workflows.node_state import NodeState
+from workflows.run_state import RunState
 
 INSTRUMENTATION = "whippletree"
 SPAN_ID = "whippletree-span-id"

@@ -1,0 +1,43 @@
+"""The phase CREATED: have the tools of the run described, which pins them in history for the attempt."""
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+from temporalio.workflow import ActivityCancellationType
+
+with workflow.unsafe.imports_passed_through():
+    from activities.run_activities import UNKNOWN_TOOLKIT, RunActivities
+    from harness.calls import DescribeRequest
+    from harness.run import RunPhase, RunStatus
+
+from workflows.activity_options import SHORT, retries
+from workflows.clock import Clock
+from workflows.node_outcome import failure_of
+from workflows.recover import OUT_OF_TIME, exhaust
+from workflows.run_state import RunState
+
+TRIES = 3
+
+
+async def describe_tools(state: RunState, clock: Clock) -> RunPhase:
+    """Set the catalog of the attempt.
+
+    Raises:
+        ApplicationError: of type UNKNOWN_TOOLKIT when no worker serves the toolkit: the request is wrong, not the run.
+    """
+    described = workflow.start_activity_method(
+        RunActivities.describe_catalog,
+        DescribeRequest(toolkit=state.request.toolkit),
+        start_to_close_timeout=SHORT,
+        retry_policy=retries(TRIES),
+        cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    )
+    await clock.wait_for(described)
+    failure = failure_of(described, granted_tries=TRIES)
+    if failure is None:
+        state.catalog = described.result()
+        return RunPhase.PLANNING
+    if failure.was_cancelled:
+        return exhaust(state, {}, f"budget exhausted before planning: {OUT_OF_TIME}")
+    if failure.kind == UNKNOWN_TOOLKIT:
+        raise ApplicationError(failure.message, type=UNKNOWN_TOOLKIT, non_retryable=True)
+    return state.end(RunStatus.FAILED_PLANNING, error=failure.message, error_code=failure.code)
