@@ -17,7 +17,7 @@ from harness.usage import estimate_tokens
 LEAST_MODEL_TOKENS = 200
 """A model call with fewer tokens than this, prompt and output together, is not worth starting."""
 PLANNING_TRIES = 3
-PLANNING_RULES_TOKENS = 1500
+PLANNING_RULES_TOKENS = 700
 """Most tokens of the fixed part of a planning prompt."""
 
 

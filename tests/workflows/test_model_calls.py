@@ -1,0 +1,150 @@
+"""Model calls of whole runs against a scripted HTTP server: one retry layer, cancellation that closes the connection."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+
+import pytest
+from temporalio.client import Client, WorkflowHandle
+from temporalio.testing import WorkflowEnvironment
+
+from activities.model.client import OpenAIModel
+from activities.run_activities import RunActivities
+from activities.settings import WorkerSettings
+from activities.tool_call import ToolActivities
+from activities.toolkits.games import TOOLKIT
+from harness.carry import RunInput
+from harness.errors import ErrorCode
+from harness.run import RunOptions, RunResult, RunStatus
+from tests.builders import literal, node, plan, result_of
+from tests.scripted_model import Reply, ScriptedServer, completion, error
+from worker import build_worker, tools_by_name
+from workflows.orchestrator import OrchestratorWorkflow
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+_ids = count(1)
+KEY = "sk-canary-0123456789"
+PLAN = plan(
+    node("facts", "get_genre_facts"),
+    node("reviews", "get_genre_reviews"),
+    node("games", "get_games"),
+    node("prices", "get_prices"),
+    node(
+        "report",
+        "summarizer_node",
+        deps=["facts", "reviews", "games", "prices"],
+        arguments={
+            "preferences": literal("calm"),
+            "genre_facts": result_of("facts"),
+            "genre_reviews": result_of("reviews"),
+            "games": result_of("games"),
+            "prices": result_of("prices"),
+        },
+    ),
+)
+PLANNED = Reply(body=completion(PLAN.model_dump_json()))
+REPORT = Reply(body=completion("Outer Wilds at 24.99 USD and Stardew Valley at 14.99 USD are calm."))
+DOWN = Reply(500, error("server error"))
+OVERFLOW = Reply(400, error("too long", code="context_length_exceeded"))
+REFUSED = Reply(401, error(f"Incorrect API key provided: {KEY}"))
+
+
+@asynccontextmanager
+async def games_on(client: Client, server: ScriptedServer) -> AsyncIterator[str]:
+    """Serve the games toolkit with the real model client on a scripted server; yield the task queue."""
+    queue = f"models-{next(_ids)}"
+    model = OpenAIModel(WorkerSettings(api_key=KEY, base_url=server.url, model="scripted-1"))
+    runs = RunActivities({TOOLKIT.name: TOOLKIT}, model, model.card)
+    async with build_worker(client, runs, ToolActivities(tools_by_name([TOOLKIT]), model), task_queue=queue):
+        yield queue
+    await model.close()
+
+
+async def start(client: Client, queue: str, **options: object) -> WorkflowHandle[OrchestratorWorkflow, RunResult]:
+    given = RunInput(goal="a calm game", options=RunOptions.model_validate(options))
+    return await client.start_workflow(OrchestratorWorkflow.run, given, id=f"run-{queue}", task_queue=queue)
+
+
+async def run(client: Client, *replies: Reply, **options: object) -> tuple[RunResult, ScriptedServer]:
+    async with ScriptedServer(*replies) as server, games_on(client, server) as queue:
+        handle = await start(client, queue, **options)
+        return await asyncio.wait_for(handle.result(), 60), server
+
+
+async def test_a_run_over_http_ends_with_its_report_and_the_servers_token_count(client: Client) -> None:
+    result, server = await run(client, PLANNED, REPORT)
+
+    assert result.status is RunStatus.SUCCEEDED, result.error
+    assert result.report == "Outer Wilds at 24.99 USD and Stardew Valley at 14.99 USD are calm."
+    assert len(server.requests) == 2
+    assert result.budget.tokens == 2 * 18
+    assert not result.budget.cost_known
+
+
+async def test_a_planner_that_gets_500_makes_exactly_three_requests(time_skipping: WorkflowEnvironment) -> None:
+    result, server = await run(time_skipping.client, DOWN, max_replans=0)
+
+    assert len(server.requests) == 3
+    assert result.status is RunStatus.FAILED_PLANNING
+    assert result.error_code is ErrorCode.PROVIDER_UNAVAILABLE
+
+
+async def test_a_model_node_that_gets_500_makes_exactly_three_requests(time_skipping: WorkflowEnvironment) -> None:
+    result, server = await run(time_skipping.client, PLANNED, DOWN, max_replans=0, max_run_retries=0)
+
+    assert len(server.requests) == 1 + 3
+    assert result.status is RunStatus.FAILED_EXECUTION
+    assert result.error_code is ErrorCode.PROVIDER_UNAVAILABLE
+    assert result.plan[-1].tries == 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [(OVERFLOW, ErrorCode.CONTEXT_OVERFLOW), (REFUSED, ErrorCode.AUTHENTICATION)],
+    ids=["context overflow", "wrong key"],
+)
+async def test_a_rejection_for_good_is_not_repeated(client: Client, reply: Reply, code: ErrorCode) -> None:
+    result, server = await run(client, reply)
+
+    assert len(server.requests) == 1
+    assert result.status is RunStatus.FAILED_PLANNING
+    assert result.error_code is code
+
+
+async def test_the_key_is_in_no_byte_of_history(client: Client) -> None:
+    async with ScriptedServer(REFUSED) as server, games_on(client, server) as queue:
+        handle = await start(client, queue)
+        result = await asyncio.wait_for(handle.result(), 30)
+        history = await handle.fetch_history()
+
+    assert KEY not in history.to_json()
+    assert KEY not in result.model_dump_json()
+
+
+@pytest.mark.parametrize("replies", [[], [PLANNED]], ids=["planning", "a model node"])
+async def test_a_cancel_closes_the_connection_of_a_hanging_model_call(client: Client, replies: list[Reply]) -> None:
+    async with ScriptedServer(*replies, Reply(is_hanging=True)) as server, games_on(client, server) as queue:
+        handle = await start(client, queue)
+        async with asyncio.timeout(10):
+            while len(server.requests) <= len(replies):  # noqa: ASYNC110 - the server counts, it has no event
+                await asyncio.sleep(0.02)
+        await handle.cancel()
+        await asyncio.wait_for(server.client_left.wait(), 10)
+        result = await asyncio.wait_for(handle.result(), 10)
+        requests = len(server.requests)
+
+    assert result.status is RunStatus.CANCELLED
+    assert requests == len(replies) + 1
+
+
+async def test_a_report_with_an_invented_price_is_rejected_and_written_again(client: Client) -> None:
+    invented = Reply(body=completion("Outer Wilds costs 9.99 USD."))
+    result, server = await run(client, PLANNED, invented, PLANNED, REPORT)
+
+    assert result.status is RunStatus.SUCCEEDED
+    assert len(result.attempts) == 1
+    assert "9.99" in result.attempts[0].error
+    assert sum(1 for node_report in result.plan if node_report.reused) == 4
+    assert "9.99" in str(server.requests[-1].body["messages"])
