@@ -23,8 +23,6 @@ RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin whip
 WORKDIR /app
 COPY --from=build /venv /venv
 COPY --from=build /app /app
-# The only place that the worker writes to: artifacts. A volume that is mounted here takes over its owner.
-RUN install -d -o whippletree /app/.whippletree
 USER whippletree
 
 # SIGTERM lets running activities finish; whoever stops the container must wait longer than they take.

@@ -4,6 +4,8 @@ from harness.budget import BudgetSnapshot
 from harness.run import NodeReport, RunView
 
 MAX_ROWS = 50
+PAD = "\u00a0\u00a0"
+"""The Web UI draws tables without any space between their columns."""
 """Plans with more nodes are summarised by status."""
 
 
@@ -15,7 +17,11 @@ def render_details(view: RunView) -> str:
     if len(view.nodes) > MAX_ROWS:
         lines += _summary(view.nodes)
     elif view.nodes:
-        lines += ["", "| node | tool | status | tries | ms | note |", "| --- | --- | --- | --- | --- | --- |"]
+        lines += [
+            "",
+            _cells(("node", "tool", "status", "tries", "ms", "note")),
+            "| --- | --- | --- | --- | --- | --- |",
+        ]
         lines += [_row(node) for node in view.nodes]
     return "\n".join(lines)
 
@@ -23,15 +29,14 @@ def render_details(view: RunView) -> str:
 def _budget(budget: BudgetSnapshot) -> list[str]:
     cost = f"{budget.cost_usd:f}" + ("" if budget.cost_known else " and more (a price is unknown)")
     tokens = f"{budget.tokens}" + (" (estimated)" if budget.estimated else "")
-    return [
-        "| budget | used | limit |",
-        "| --- | --- | --- |",
-        f"| tokens | {tokens} | {budget.max_tokens} |",
-        f"| tool calls | {budget.tool_calls} | {budget.max_tool_calls} |",
-        f"| USD | {cost} | {budget.max_cost_usd:f} |",
-        f"| seconds | {budget.elapsed.total_seconds():.1f} | {budget.max_wall_clock.total_seconds():g} |",
-        f"| pressure | {budget.pressure:.2f} | 1.00 |",
-    ]
+    rows = (
+        ("tokens", tokens, f"{budget.max_tokens}"),
+        ("tool calls", f"{budget.tool_calls}", f"{budget.max_tool_calls}"),
+        ("USD", cost, f"{budget.max_cost_usd:f}"),
+        ("seconds", f"{budget.elapsed.total_seconds():.1f}", f"{budget.max_wall_clock.total_seconds():g}"),
+        ("pressure", f"{budget.pressure:.2f}", "1.00"),
+    )
+    return [f"| budget{PAD} | used{PAD} | limit |", "| --- | --- | --- |", *(_cells(row) for row in rows)]
 
 
 def _summary(nodes: tuple[NodeReport, ...]) -> list[str]:
@@ -45,10 +50,14 @@ def _row(node: NodeReport) -> str:
     note = "reused" if node.reused else (node.error or "")
     latency = "" if node.latency_ms is None else str(node.latency_ms)
     cells = (node.node.id, node.node.tool, str(node.status), str(node.tries), latency, note)
+    return _cells(cells)
+
+
+def _cells(cells: tuple[str, ...]) -> str:
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
 
 
 def _cell(text: str) -> str:
     """Keep a text of a model or a tool inside its table cell."""
     one_line = " ".join(text.split())[:120]
-    return "".join(f"\\{char}" if char in "|`*_[]<>\\" else char for char in one_line)
+    return "".join(f"\\{char}" if char in "|`*_[]<>\\" else char for char in one_line) + PAD

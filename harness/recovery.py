@@ -7,6 +7,7 @@ from typing import assert_never
 
 from pydantic import BaseModel, ConfigDict
 
+from harness.catalog import Effect
 from harness.errors import ErrorClass, ErrorCode, bounded, listed, most_severe
 
 FAILURES_KEPT = 5
@@ -14,6 +15,18 @@ FAILURES_KEPT = 5
 BACKOFF_START = timedelta(seconds=1)
 BACKOFF_LIMIT = timedelta(seconds=30)
 """Longest wait before the next try, a server's Retry-After included."""
+
+
+_AFTER_THE_EFFECT = frozenset(
+    {
+        ErrorCode.TIMEOUT,
+        ErrorCode.PROVIDER_UNAVAILABLE,
+        ErrorCode.INVALID_OUTPUT,
+        ErrorCode.PAYLOAD_TOO_LARGE,
+        ErrorCode.INTERNAL,
+    }
+)
+"""Codes that do not tell whether a call has had its effect."""
 
 
 class RecoveryAction(StrEnum):
@@ -92,6 +105,14 @@ def action_for(error_class: ErrorClass) -> RecoveryAction:
             return RecoveryAction.HALT
         case _:  # pragma: no cover - mypy proves that it cannot happen
             assert_never(error_class)
+
+
+def code_of_effect(effect: Effect, code: ErrorCode) -> ErrorCode:
+    """Return the code of a failed call, seen in the light of what it may have done.
+
+    A WRITE whose answer was lost or useless has perhaps been done: nothing may repeat it but a person's decision.
+    """
+    return ErrorCode.UNCERTAIN_EFFECT if effect is Effect.WRITE and code in _AFTER_THE_EFFECT else code
 
 
 def failure_class(classes: tuple[ErrorClass, ...]) -> ErrorClass:

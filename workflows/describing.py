@@ -29,6 +29,7 @@ async def describe_tools(state: RunState, clock: Clock) -> RunPhase:
         DescribeRequest(toolkit=state.request.toolkit),
         start_to_close_timeout=SHORT,
         retry_policy=retries(TRIES),
+        summary=f"toolkit {state.request.toolkit}",
         cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )
     await clock.wait_for(described)

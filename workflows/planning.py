@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.recovery import FAILURES_KEPT
     from harness.run import RunPhase
     from harness.trace import TraceKind
+    from harness.usage import TryRecord
 
 from workflows.activity_options import HEARTBEAT_TIMEOUT, retries, within
 from workflows.clock import Clock
@@ -75,6 +76,7 @@ def _planned(state: RunState, granted: Grant, reply: PlanReply) -> RunPhase:
         "tokens": usage.total_tokens,
         "tries": reply.try_number,
         "queue_ms": reply.queue_ms,
+        "failedTries": _told(reply.tries),
     }
     state.emit(TraceKind.PLANNING_FINISH, "DONE", latency_ms=reply.latency_ms, message="planning finished", data=data)
     state.note_pressure()
@@ -87,9 +89,14 @@ def _failed(state: RunState, granted: Grant, failure: ActivityFailure) -> RunPha
         "errorCode": failure.code,
         "tries": failure.tries_made,
         "tokens": failure.usage.total_tokens,
+        "failedTries": _told(failure.tries),
     }
     state.emit(TraceKind.PLANNING_FINISH, "FAILED", message=failure.message, data=data)
     state.note_pressure()
     if failure.was_cancelled:
         return exhaust(state, {}, f"budget exhausted while planning: {OUT_OF_TIME}")
     return recover(state, classify(failure.code), failure.message, code=failure.code)
+
+
+def _told(tries: tuple[TryRecord, ...]) -> list[JsonValue]:
+    return [f"try {record.number}: {record.code}: {record.message}" for record in tries]

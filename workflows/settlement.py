@@ -6,8 +6,8 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue
 
     from harness.calls import ToolReply
-    from harness.catalog import Effect
     from harness.errors import ErrorCode, bounded
+    from harness.recovery import code_of_effect
     from harness.schedule import NodeStatus
     from harness.trace import TraceKind
     from harness.usage import TryRecord
@@ -47,8 +47,7 @@ def settle_failed(run: RunState, flight: Flight, failure: ActivityFailure, stopp
     if stopped is not None and failure.was_cancelled:
         fail(run, state, None, stopped, NodeStatus.CANCELLED)
     else:
-        is_uncertain = flight.tool.effect is Effect.WRITE and failure.code is ErrorCode.TIMEOUT
-        fail(run, state, ErrorCode.UNCERTAIN_EFFECT if is_uncertain else failure.code, failure.message)
+        fail(run, state, code_of_effect(flight.tool.effect, failure.code), failure.message)
 
 
 def fail(

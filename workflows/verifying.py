@@ -55,6 +55,7 @@ async def _judge(state: RunState, plan: Plan, catalog: Catalog, execution: PlanE
         start_to_close_timeout=within(SHORT),
         heartbeat_timeout=HEARTBEAT_TIMEOUT,
         retry_policy=retries(TRIES),
+        summary=f"report of {final}",
         cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )
     await clock.wait_for(checked, may_overrun=True)

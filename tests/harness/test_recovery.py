@@ -3,6 +3,7 @@ from datetime import timedelta
 
 import pytest
 
+from harness.catalog import Effect
 from harness.errors import ErrorClass, ErrorCode
 from harness.recovery import (
     FailedNode,
@@ -11,6 +12,7 @@ from harness.recovery import (
     Situation,
     action_for,
     backoff,
+    code_of_effect,
     decide,
     describe_failure,
     failure_class,
@@ -152,3 +154,19 @@ def test_describes_a_failure_without_nodes_in_one_line() -> None:
     context = FailureContext(attempt=0, phase="VERIFYING", error_class=VALIDATION, message="the report is blank")
 
     assert describe_failure(context) == "attempt 0: VERIFYING failed with VALIDATION: the report is blank"
+
+
+@pytest.mark.parametrize(
+    ("effect", "code", "seen_as"),
+    [
+        (Effect.WRITE, ErrorCode.TIMEOUT, ErrorCode.UNCERTAIN_EFFECT),
+        (Effect.WRITE, ErrorCode.PROVIDER_UNAVAILABLE, ErrorCode.UNCERTAIN_EFFECT),
+        (Effect.WRITE, ErrorCode.INVALID_OUTPUT, ErrorCode.UNCERTAIN_EFFECT),
+        (Effect.WRITE, ErrorCode.RATE_LIMITED, ErrorCode.RATE_LIMITED),
+        (Effect.WRITE, ErrorCode.INVALID_ARGUMENT, ErrorCode.INVALID_ARGUMENT),
+        (Effect.IDEMPOTENT_WRITE, ErrorCode.TIMEOUT, ErrorCode.TIMEOUT),
+        (Effect.READ, ErrorCode.TIMEOUT, ErrorCode.TIMEOUT),
+    ],
+)
+def test_a_write_that_may_have_been_done_is_uncertain(effect: Effect, code: ErrorCode, seen_as: ErrorCode) -> None:
+    assert code_of_effect(effect, code) is seen_as

@@ -1,4 +1,4 @@
-"""Model calls of whole runs against a scripted HTTP server: one retry layer, cancellation that closes the connection."""
+"""Model calls of whole runs against a scripted HTTP server: one retry layer, cancels that close the connection."""
 
 import asyncio
 from collections.abc import AsyncIterator
