@@ -1,0 +1,50 @@
+"""How a command that waited for a run ends: the answer on stdout, the outcome on stderr, the exit code."""
+
+import os
+import sys
+from typing import NoReturn, assert_never
+
+from cli.exit_codes import ExitCode
+from cli.plain_text import block, say
+from cli.render import as_json, outcome_line
+from cli.session import Session
+from harness.run import RunResult, RunStatus
+
+
+def exit_code_of(status: RunStatus) -> ExitCode:
+    """Return the exit code that tells how a run ended."""
+    match status:
+        case RunStatus.SUCCEEDED:
+            return ExitCode.SUCCEEDED
+        case (
+            RunStatus.FAILED_PLANNING
+            | RunStatus.FAILED_VALIDATION
+            | RunStatus.FAILED_EXECUTION
+            | RunStatus.FAILED_VERIFICATION
+        ):
+            return ExitCode.FAILED
+        case RunStatus.BUDGET_EXHAUSTED:
+            return ExitCode.BUDGET_EXHAUSTED
+        case RunStatus.CANCELLED:
+            return ExitCode.CANCELLED
+        case _:
+            assert_never(status)
+
+
+def deliver(result: RunResult, *, as_json_text: bool) -> ExitCode:
+    """Print the result, and return the exit code that tells how the run ended."""
+    if as_json_text:
+        print(as_json(result), flush=True)
+    elif result.report is not None:
+        print(block(result.report), flush=True)
+    say(outcome_line(result))
+    return exit_code_of(result.status)
+
+
+def leave_at_once(session: Session, message: str) -> NoReturn:
+    """End the process on the spot, without waiting for a worker in it, but not without its server."""
+    say(message)
+    session.address.abandon()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(ExitCode.CANCELLED)

@@ -1,0 +1,24 @@
+"""The state directory: what the command line keeps between runs."""
+
+import os
+from pathlib import Path
+
+from cli.exit_codes import Refusal
+
+SETTING = "WHIPPLETREE_HOME"
+
+
+def state_dir() -> Path:
+    """Return the state directory as an absolute path, without creating it."""
+    return Path(os.environ.get(SETTING) or ".whippletree").absolute()
+
+
+def create(home: Path) -> None:
+    """Create the state directory if it is missing."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal(
+            f"The state directory {home} cannot be created ({error.strerror}): run in a directory that can be written "
+            f"to, or set {SETTING}."
+        ) from error

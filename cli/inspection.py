@@ -1,0 +1,59 @@
+"""The commands that look at a run: show and trace. What has ended is read from its stored result."""
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from temporalio.client import WorkflowQueryFailedError
+from temporalio.service import RPCError
+
+from cli.exit_codes import ExitCode, Refusal
+from cli.pollers import require_worker
+from cli.progress import event_line
+from cli.render import as_json, story_of_result, story_of_view
+from cli.runs import Run, is_running, memo_text
+from cli.session import Session, open_session
+from cli.watching import refuse_unknown_run
+
+T = TypeVar("T")
+
+WORKER_WAIT_S = 2.0
+
+
+async def show(run_id: str, *, as_json_text: bool) -> ExitCode:
+    """Print a run as it is now, or as it ended."""
+    async with open_session(refuse_unknown_run(run_id)) as session:
+        run = Run(session.client, run_id)
+        description = await run.describe()
+        if is_running(description):
+            view = await _ask(session, run, run.state)
+            print(as_json(view) if as_json_text else "\n".join(story_of_view(view)), flush=True)
+        else:
+            result = await run.result()
+            lines = story_of_result(result, await memo_text(description, "goal"))
+            print(as_json(result) if as_json_text else "\n".join(lines), flush=True)
+    return ExitCode.SUCCEEDED
+
+
+async def trace(run_id: str, *, as_json_text: bool) -> ExitCode:
+    """Print every event of a run, one on a line."""
+    async with open_session(refuse_unknown_run(run_id)) as session:
+        run = Run(session.client, run_id)
+        is_open = is_running(await run.describe())
+        events = await _ask(session, run, run.whole_trace) if is_open else (await run.result()).trace
+    for event in events:
+        when = event.timestamp.isoformat(timespec="milliseconds")
+        print(as_json(event) if as_json_text else event_line(event, when, limit=None))
+    sys.stdout.flush()
+    return ExitCode.SUCCEEDED
+
+
+async def _ask(session: Session, run: Run, question: Callable[[], Awaitable[T]]) -> T:
+    """Ask a run under way, which only a worker can answer for."""
+    await require_worker(session.client, WORKER_WAIT_S, why=f"so run {run.id} cannot be asked")
+    try:
+        return await question()
+    except (RPCError, WorkflowQueryFailedError) as error:
+        raise Refusal(
+            f"Run {run.id} has not ended and does not answer ({error}): see that `python worker.py` runs, or try again."
+        ) from error

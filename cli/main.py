@@ -1,0 +1,143 @@
+"""The command line: its flags, and one line for whatever goes wrong."""
+
+from typing import TYPE_CHECKING, Any, NoReturn
+from uuid import uuid4
+
+import click
+from click.core import ParameterSource
+
+from cli.exit_codes import ExitCode, Refusal
+from cli.process import end, execute, guarded
+
+if TYPE_CHECKING:
+    from cli.session import WorkerFactory
+
+json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else.")
+run_id_argument = click.argument("run_id")
+
+
+def run(worker_factory: "WorkerFactory") -> NoReturn:
+    """Run the command line and end the process; the factory brings a worker into this process."""
+    end(guarded(lambda: command.main(prog_name="starter.py", standalone_mode=False, obj=worker_factory)))
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--goal", help="What is wanted, in plain words.")
+@click.option("--toolkit", metavar="NAME", help="Tools the run may use.  [default: games]")
+@click.option("--session", "session_id", metavar="ID", help="Groups runs that belong together.")
+@click.option("--max-tokens", metavar="N", help="Tokens of all model calls together.  [default: 20000]")
+@click.option("--max-tool-calls", metavar="N", help="Tries of all tools together.  [default: 50]")
+@click.option("--max-wall-clock", metavar="S", type=float, help="Seconds from start to end.  [default: 120]")
+@click.option("--max-cost", "max_cost_usd", metavar="USD", help="Cost of all model calls together.  [default: 0.25]")
+@click.option("--max-replans", metavar="N", help="Planning rounds after the first.  [default: 2]")
+@click.option("--max-concurrency", metavar="N", help="Tools at work at once.  [default: 5]")
+@click.option("--detach", is_flag=True, help="Print the run's id and do not wait for it.")
+@click.option("--with-worker", is_flag=True, help="Run a worker in this process on a server that has none.")
+@click.option(
+    "--worker-wait",
+    "worker_wait_s",
+    metavar="S",
+    type=click.FloatRange(0, 3600),
+    default=10,
+    show_default=True,
+    help="Seconds to wait for a worker to show up.",
+)
+@json_flag
+@click.pass_context
+def command(context: click.Context, /, **flags: object) -> ExitCode | None:
+    """Run a goal, or look at a run and steer it by its id.
+
+    Without TEMPORAL_ADDRESS, a profile, or a server on localhost:7233, a Temporal server is brought up for as long as
+    it is needed.
+
+    Exit codes: 0 succeeded, 1 failed, 2 bad usage or configuration, 3 budget exhausted, 4 cancelled.
+    """
+    if context.invoked_subcommand is None:
+        return _start(context.obj, flags)
+    for parameter in context.command.params:
+        if context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE:
+            raise Refusal(
+                f"{parameter.opts[0]} starts a run and goes with no command: leave it or "
+                f"{context.invoked_subcommand!r} out, or give it after the command."
+            )
+    return None
+
+
+def _start(worker_factory: "WorkerFactory", flags: dict[str, Any]) -> ExitCode:
+    if flags["goal"] is None:
+        raise Refusal("No goal: give --goal TEXT, or see starter.py --help.")
+    if flags["detach"] and flags["with_worker"]:
+        raise Refusal("--with-worker ends with this command, so it does not go with --detach: leave one out.")
+    from cli.request import build_request
+    from cli.starting import StartOptions, start, start_detached
+
+    request = build_request(
+        _pick(flags, "goal", "session_id", "toolkit"),
+        _pick(flags, "max_tokens", "max_tool_calls", "max_wall_clock", "max_cost_usd"),
+        _pick(flags, "max_replans", "max_concurrency"),
+    )
+    options = StartOptions(**_pick(flags, "as_json", "with_worker", "worker_wait_s"))
+    if flags["detach"]:
+        return execute(lambda _: start_detached(request, options))
+    return execute(lambda interrupts: start(request, options, worker_factory, interrupts))
+
+
+def _pick(flags: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: flags[name] for name in names}
+
+
+@command.command()
+@run_id_argument
+@json_flag
+@click.pass_obj
+def watch(worker_factory: "WorkerFactory", run_id: str, *, as_json: bool) -> ExitCode:
+    """Watch a run to its end. Ctrl-C stops watching, not the run (exit code 130)."""
+    from cli.watching import watch as watch_run
+
+    return execute(lambda interrupts: watch_run(run_id, worker_factory, interrupts, as_json_text=as_json))
+
+
+@command.command()
+@run_id_argument
+@json_flag
+def show(run_id: str, *, as_json: bool) -> ExitCode:
+    """Show a run as it is now, or how it ended."""
+    from cli.inspection import show as show_run
+
+    return execute(lambda _: show_run(run_id, as_json_text=as_json))
+
+
+@command.command()
+@run_id_argument
+@json_flag
+def trace(run_id: str, *, as_json: bool) -> ExitCode:
+    """Print every step and decision of a run, one on a line."""
+    from cli.inspection import trace as trace_run
+
+    return execute(lambda _: trace_run(run_id, as_json_text=as_json))
+
+
+@command.command()
+@run_id_argument
+@click.pass_obj
+def cancel(worker_factory: "WorkerFactory", run_id: str) -> ExitCode:
+    """Cancel a run and wait until it has ended (exit code 0 when it was cancelled)."""
+    from cli.steering import cancel as cancel_run
+
+    return execute(lambda interrupts: cancel_run(run_id, worker_factory, interrupts))
+
+
+@command.command()
+@run_id_argument
+@click.option("--tokens", metavar="N", help="Tokens to add.")
+@click.option("--tool-calls", metavar="N", help="Tool calls to add.")
+@click.option("--wall-clock", metavar="S", type=float, help="Seconds to add.")
+@click.option("--cost", "cost_usd", metavar="USD", help="Cost to add.")
+@json_flag
+def extend(run_id: str, *, as_json: bool, **amounts: object) -> ExitCode:
+    """Add to the limits of a run under way."""
+    from cli.request import build_extension
+    from cli.steering import extend as extend_run
+
+    more = build_extension(uuid4().hex, amounts)
+    return execute(lambda _: extend_run(run_id, more, as_json_text=as_json))

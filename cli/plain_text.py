@@ -1,0 +1,29 @@
+"""Text for a terminal: what models, tools and users write must not move the cursor, colour, or hide anything."""
+
+import re
+import sys
+
+# Control characters, lone surrogates, line separators and the marks that turn the direction of text.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE_IN_BLOCK = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    """Return text as one line: white space runs become one space, the rest of what is unsafe is shown as its code."""
+    line = _UNSAFE.sub(_code, " ".join(text.split()))
+    return line if limit is None or len(line) <= limit else line[: limit - 3] + "..."
+
+
+def block(text: str) -> str:
+    """Return text of many lines with whatever is unsafe shown as its code."""
+    return _UNSAFE_IN_BLOCK.sub(_code, text.replace("\r\n", "\n"))
+
+
+def say(text: str) -> None:
+    """Print one line on stderr, where everything goes that is not the answer."""
+    print(_UNSAFE.sub(_code, text.replace("\n", " ")), file=sys.stderr, flush=True)
+
+
+def _code(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"  # noqa: PLR2004 - the last code of one byte

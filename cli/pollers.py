@@ -1,0 +1,59 @@
+"""Whether a worker is there: who polls the task queue."""
+
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client
+
+from cli.exit_codes import Refusal
+from cli.plain_text import say
+from workflows.task_queue import TASK_QUEUE
+
+POLL_S = 0.5
+FRESH = timedelta(seconds=90)
+"""A worker polls at least each 70 s; the server lists pollers for minutes after they have gone."""
+
+
+async def require_worker(client: Client, wait_s: float, *, why: str = "and nothing was started") -> None:
+    """Wait for a worker to poll; refuse if none comes."""
+    if await has_polled(client, datetime.now(UTC) - FRESH):
+        return
+    say(f"No worker polls the task queue {TASK_QUEUE!r} yet; waiting up to {wait_s:g} s for one.")
+    deadline = time.monotonic() + wait_s
+    while time.monotonic() < deadline:
+        await asyncio.sleep(min(POLL_S, wait_s))
+        if await has_polled(client, datetime.now(UTC) - FRESH):
+            return
+    raise no_worker(client, why)
+
+
+async def has_polled(client: Client, since: datetime, *, host: str = "") -> bool:
+    """Return whether a worker, of that host if one is named, has polled since a moment."""
+    reply = await client.workflow_service.describe_task_queue(
+        DescribeTaskQueueRequest(
+            namespace=client.namespace,
+            task_queue=TaskQueue(name=TASK_QUEUE),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        ),
+        timeout=timedelta(seconds=10),
+    )
+    return any(
+        poller.last_access_time.ToDatetime(UTC) >= since and poller.identity.endswith(f"@{host}" if host else "")
+        for poller in reply.pollers
+    )
+
+
+class NoWorkerError(Refusal):
+    """Nobody is there to do the work."""
+
+
+def no_worker(client: Client, why: str = "and nothing was started") -> NoWorkerError:
+    """Return the refusal that names the command to start a worker with."""
+    where = f"{client.service_client.config.target_host} (namespace {client.namespace})"
+    return NoWorkerError(
+        f"No worker polls the task queue {TASK_QUEUE!r} on {where}, {why}: start one with `python worker.py`."
+    )

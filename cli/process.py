@@ -1,0 +1,94 @@
+"""The process around a command: its event loop, its errors as lines, its end."""
+
+import asyncio
+import io
+import logging
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from cli.exit_codes import ExitCode, Refusal
+from cli.plain_text import say
+
+if TYPE_CHECKING:
+    from cli.interrupts import Interrupts
+
+Command = Callable[["Interrupts"], Awaitable[ExitCode]]
+
+
+def guarded(action: Callable[[], object]) -> int:
+    """Run the command line; return its exit code, and say in one line what went wrong."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a report may hold what the terminal cannot show
+    try:
+        code = action()
+    except Refusal as refusal:
+        say(refusal.message)
+        return refusal.code
+    except click.ClickException as error:
+        say(f"{error.format_message()} See starter.py --help.")
+        return ExitCode.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        say("Interrupted.")
+        return ExitCode.CANCELLED
+    except SystemExit:  # click's way to end when nobody reads stdout any more
+        return ExitCode.FAILED
+    except Exception as error:  # the boundary to people: a line for them, the traceback for the log
+        logging.getLogger("whippletree").exception("internal error")
+        say(f"Internal error: {type(error).__name__}: {error}")
+        return ExitCode.FAILED
+    return code if isinstance(code, int) else ExitCode.SUCCEEDED
+
+
+def execute(command: Command) -> ExitCode:
+    """Run a command in an event loop that Ctrl-C and SIGTERM reach."""
+    return asyncio.run(_interruptible(command))
+
+
+def end(code: int) -> NoReturn:
+    """End the process.
+
+    Not by way of the interpreter's shutdown, which crashes or hangs now and then when calls to Temporal are in flight.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    logging.shutdown()
+    os._exit(code)
+
+
+async def _interruptible(command: Command) -> ExitCode:
+    from temporalio.service import RPCError
+
+    from cli.interrupts import Interrupts
+
+    task = asyncio.current_task()
+    if task is None:
+        raise AssertionError
+    with Interrupts(task) as interrupts:
+        try:
+            return await command(interrupts)
+        except asyncio.CancelledError:
+            if not interrupts.received:
+                raise
+            say("Interrupted.")
+            return ExitCode.CANCELLED
+        except RPCError as error:
+            raise _refusal(error) from error
+        finally:
+            await asyncio.sleep(0.05)  # lets the SDK put its last call to rest
+
+
+def _refusal(error: Exception) -> Refusal:
+    """Say what a server that answers with an error means."""
+    from temporalio.service import RPCError, RPCStatusCode
+
+    status = error.status if isinstance(error, RPCError) else None
+    if status in {RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.NOT_FOUND}:
+        return Refusal(f"The Temporal server refuses: {error}. Correct TEMPORAL_NAMESPACE, the key or the profile.")
+    return Refusal(f"The Temporal server failed: {error}", ExitCode.FAILED)

@@ -1,0 +1,77 @@
+"""Progress of a run on stderr: one line for each trace event, or a live picture on a terminal."""
+
+import os
+import sys
+from abc import ABC, abstractmethod
+
+from cli.plain_text import one_line, say
+from cli.runs import Run
+from harness.run import RunResult
+from harness.trace import TraceEvent
+
+LINE_CHARS = 160
+
+
+class Progress(ABC):
+    """Shows how a run gets on. Every event is shown once, in order."""
+
+    def __init__(self) -> None:
+        """Start with nothing shown."""
+        self._seen = 0
+        self._last: TraceEvent | None = None
+
+    async def update(self, run: Run) -> None:
+        """Ask the run what is new, and show it."""
+        events = await run.trace(self._seen)
+        self._seen += len(events)
+        self._show(events)
+
+    def end(self, result: RunResult) -> None:
+        """Show what is left when the run has ended."""
+        self._show(_after(self._last, result.trace))
+
+    def close(self) -> None:  # noqa: B027 - lines need no end
+        """Leave the terminal as it was."""
+
+    def _show(self, events: tuple[TraceEvent, ...]) -> None:
+        if events:
+            self._last = events[-1]
+            self.show(events)
+
+    @abstractmethod
+    def show(self, events: tuple[TraceEvent, ...]) -> None:
+        """Show events."""
+
+
+class Lines(Progress):
+    """One short line for each event."""
+
+    def show(self, events: tuple[TraceEvent, ...]) -> None:
+        """Print the events."""
+        for event in events:
+            say(event_line(event, f"{event.budget.elapsed.total_seconds():.3f} s"))
+
+
+def event_line(event: TraceEvent, when: str, limit: int | None = LINE_CHARS) -> str:
+    """Return an event as one line."""
+    latency = "" if event.latency_ms is None else f"{event.latency_ms} ms"
+    words = (when, event.kind, event.node_id or "", event.status, latency, event.message or "")
+    line = "  ".join(one_line(word) for word in words if word)
+    return line if limit is None else line[:limit]
+
+
+def choose_progress() -> Progress:
+    """Return live progress on a terminal that can do it, else lines."""
+    if sys.stderr.isatty() and os.environ.get("TERM", "") != "dumb":
+        from cli.live import Live
+
+        return Live()
+    return Lines()
+
+
+def _after(last: TraceEvent | None, trace: tuple[TraceEvent, ...]) -> tuple[TraceEvent, ...]:
+    """Return the events after the last one that was shown; a long trace may have lost its beginning."""
+    shown = next((index for index in range(len(trace) - 1, -1, -1) if trace[index] == last), None)
+    if shown is not None:
+        return trace[shown + 1 :]
+    return trace if last is None else ()

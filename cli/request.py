@@ -1,0 +1,73 @@
+"""From flags to models: what is wrong with a flag is said in its own words."""
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from cli.exit_codes import Refusal
+from harness.budget import Extension
+from harness.run import MAX_GOAL_CHARS, RunRequest
+
+Flags = Mapping[str, object]
+"""Values by field name; None where a flag was not given."""
+Model = TypeVar("Model", bound=BaseModel)
+
+FLAGS = {
+    "goal": "--goal",
+    "toolkit": "--toolkit",
+    "session_id": "--session",
+    "max_tokens": "--max-tokens",
+    "max_tool_calls": "--max-tool-calls",
+    "max_wall_clock": "--max-wall-clock",
+    "max_cost_usd": "--max-cost",
+    "max_replans": "--max-replans",
+    "max_concurrency": "--max-concurrency",
+    "tokens": "--tokens",
+    "tool_calls": "--tool-calls",
+    "wall_clock": "--wall-clock",
+    "cost_usd": "--cost",
+}
+_SHOWN_CHARS = 60
+
+
+def build_request(who: Flags, limits: Flags, options: Flags) -> RunRequest:
+    """Return the request of a run; refuse with every flag that is wrong."""
+    return _validated(RunRequest, {**_given(who), "options": {**_given(options), "limits": _given(limits)}})
+
+
+def build_extension(message_id: str, amounts: Flags) -> Extension:
+    """Return what to add to the limits of a run."""
+    more = _validated(Extension, {"message_id": message_id, **_given(amounts)})
+    if not (more.tokens or more.tool_calls or more.wall_clock or more.cost_usd):
+        raise Refusal("Nothing to add: give at least one of --tokens, --tool-calls, --wall-clock, --cost.")
+    return more
+
+
+def _given(flags: Flags) -> dict[str, object]:
+    return {name: value for name, value in flags.items() if value is not None}
+
+
+def _validated(model: type[Model], values: dict[str, object]) -> Model:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise Refusal("; ".join(_describe(detail) for detail in error.errors())) from error
+
+
+def _describe(detail: ErrorDetails) -> str:
+    name = str(detail["loc"][-1])
+    flag = FLAGS.get(name, name)
+    value = detail["input"]
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if name == "goal" and isinstance(value, str):
+        if len(value) > MAX_GOAL_CHARS:
+            return f"{flag} is too long: {len(value):,} characters, at most {MAX_GOAL_CHARS:,} are taken."
+        if not value.strip():
+            return f"{flag} is blank: say what is wanted."
+    wanted = re.sub(r"^\w+ should ", "must ", detail["msg"])
+    return f"{flag} is {str(value)[:_SHOWN_CHARS]!r}, it {wanted}."

@@ -1,0 +1,173 @@
+"""Runs as the command line sees them: the workflow's names and types in one place, and its failures as lines."""
+
+import asyncio
+import time
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from temporalio.client import (
+    Client,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowHandle,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+from temporalio.common import WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError, CancelledError, TerminatedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from cli.exit_codes import ExitCode, Refusal
+from cli.plain_text import one_line
+from harness.budget import BudgetSnapshot, Extension
+from harness.run import RunRequest, RunResult, RunView
+from harness.trace import TraceEvent
+from workflows.task_queue import TASK_QUEUE
+
+WORKFLOW_TYPE = "OrchestratorWorkflow"
+UNKNOWN_TOOLKIT = "UNKNOWN_TOOLKIT"
+"""Failure type of a run whose toolkit no worker has; its message is the line to show."""
+RPC_LIMIT = timedelta(seconds=10)
+OUTAGE_LIMIT_S = 60
+"""How long a server may be away before waiting for a result ends."""
+_NOT_PICKED_UP_EVENTS = 2
+"""History of a run that no worker has seen: it was started, and its first task was scheduled."""
+
+
+class Run:
+    """One run on a server."""
+
+    def __init__(self, client: Client, run_id: str) -> None:
+        """Name a run; whether it exists shows later."""
+        self.id = run_id
+        self._handle: WorkflowHandle[Any, RunResult] = client.get_workflow_handle(run_id, result_type=RunResult)
+
+    async def describe(self) -> WorkflowExecutionDescription:
+        """Return what the server knows of the run; refuse what is no run."""
+        try:
+            description = await self._handle.describe(rpc_timeout=RPC_LIMIT)
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                raise Refusal(f"There is no run {self.id!r} here.") from error
+            raise
+        if description.workflow_type != WORKFLOW_TYPE:
+            raise Refusal(f"{self.id!r} is no run but a workflow of type {description.workflow_type!r}.")
+        return description
+
+    async def state(self) -> RunView:
+        """Ask the run how it is; a worker has to answer."""
+        view: RunView = await self._handle.query("state", result_type=RunView, rpc_timeout=RPC_LIMIT)
+        return view
+
+    async def trace(self, after: int) -> tuple[TraceEvent, ...]:
+        """Ask the run for events from an index on, at most a page of them; a worker has to answer."""
+        events: tuple[TraceEvent, ...] = await self._handle.query(
+            "trace", after, result_type=tuple[TraceEvent, ...], rpc_timeout=RPC_LIMIT
+        )
+        return events
+
+    async def whole_trace(self) -> tuple[TraceEvent, ...]:
+        """Ask the run for all events so far."""
+        events: tuple[TraceEvent, ...] = ()
+        while page := await self.trace(len(events)):
+            events += page
+        return events
+
+    async def extend(self, more: Extension) -> BudgetSnapshot:
+        """Raise the limits of the run."""
+        try:
+            snapshot: BudgetSnapshot = await self._handle.execute_update(
+                "extend", more, id=more.message_id, result_type=BudgetSnapshot, rpc_timeout=RPC_LIMIT
+            )
+        except WorkflowUpdateFailedError as error:
+            raise Refusal(f"Run {self.id} was not extended: {_cause(error)}") from error
+        except WorkflowUpdateRPCTimeoutOrCancelledError as error:
+            raise Refusal(
+                f"No worker has extended run {self.id} within {RPC_LIMIT.total_seconds():g} s: start one with "
+                "`python worker.py` and look at the run before trying again."
+            ) from error
+        return snapshot
+
+    async def cancel(self) -> None:
+        """Ask the run to end."""
+        await self._handle.cancel(rpc_timeout=RPC_LIMIT)
+
+    async def terminate(self, reason: str) -> None:
+        """End a run in which nothing has happened yet."""
+        await self._handle.terminate(reason=reason, rpc_timeout=RPC_LIMIT)
+
+    async def is_picked_up(self) -> bool:
+        """Return whether any worker has seen the run."""
+        description = await self.describe()
+        return description.history_length > _NOT_PICKED_UP_EVENTS
+
+    async def result(self) -> RunResult:
+        """Wait for the end of the run, also across a restart of the server."""
+        away_since: float | None = None
+        while True:
+            asked = time.monotonic()
+            try:
+                return await self._handle.result()
+            except WorkflowFailureError as error:
+                raise _failure(self.id, error) from error
+            except RPCError as error:
+                if error.status is RPCStatusCode.NOT_FOUND:
+                    raise Refusal(f"There is no run {self.id!r} here.") from error
+                now = time.monotonic()
+                away_since = asked if away_since is None or now - asked > OUTAGE_LIMIT_S else away_since
+                if now - away_since > OUTAGE_LIMIT_S:
+                    raise Refusal(
+                        f"The Temporal server has not answered for {OUTAGE_LIMIT_S} s ({error}). When it is back: "
+                        f"python starter.py watch {self.id}",
+                        ExitCode.FAILED,
+                    ) from error
+            await asyncio.sleep(1)
+
+
+async def start_run(client: Client, request: RunRequest) -> Run:
+    """Start a run under a new id."""
+    run_id = f"run-{uuid4().hex[:12]}"
+    await client.start_workflow(
+        WORKFLOW_TYPE,
+        request,
+        id=run_id,
+        task_queue=TASK_QUEUE,
+        id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+        memo={"goal": request.goal[:500], "session_id": request.session_id, "toolkit": request.toolkit},
+        static_summary=one_line(request.goal, 200),
+        rpc_timeout=RPC_LIMIT,
+    )
+    return Run(client, run_id)
+
+
+def is_running(description: WorkflowExecutionDescription) -> bool:
+    """Return whether a run goes on."""
+    return description.status is WorkflowExecutionStatus.RUNNING
+
+
+async def memo_text(description: WorkflowExecutionDescription, key: str) -> str:
+    """Return what the starter wrote into the memo of a run."""
+    text = (await description.memo()).get(key)
+    return text if isinstance(text, str) else ""
+
+
+def _failure(run_id: str, error: WorkflowFailureError) -> Refusal:
+    """Say in one line why a run failed inside Temporal, which runs that merely fail do not."""
+    match error.cause:
+        case ApplicationError(type="UNKNOWN_TOOLKIT") as cause:
+            return Refusal(cause.message)
+        case CancelledError():
+            return Refusal(f"Run {run_id} was cancelled and has no result.", ExitCode.CANCELLED)
+        case TerminatedError() as cause:
+            return Refusal(f"Run {run_id} was terminated and has no result: {cause.message}", ExitCode.FAILED)
+        case _:
+            return Refusal(f"Run {run_id} failed inside Temporal: {_cause(error)}", ExitCode.FAILED)
+
+
+def _cause(error: WorkflowFailureError | WorkflowUpdateFailedError) -> str:
+    cause = error.cause
+    if isinstance(cause, ApplicationError):
+        return f"{cause.type}: {cause.message}" if cause.type else cause.message
+    return str(cause)

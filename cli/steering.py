@@ -1,0 +1,55 @@
+"""The commands that change a run under way: cancel and extend."""
+
+import asyncio
+from contextlib import closing, nullcontext
+
+from temporalio.client import WorkflowExecutionDescription
+
+from cli.exit_codes import ExitCode, Refusal
+from cli.interrupts import Interrupts
+from cli.plain_text import say
+from cli.pollers import require_worker
+from cli.progress import choose_progress
+from cli.render import as_json, budget_rows, outcome_line
+from cli.runs import Run, is_running, memo_text
+from cli.session import WorkerFactory, open_session
+from cli.starting import cancel_and_wait
+from cli.watching import refuse_unknown_run
+from harness.budget import Extension
+from harness.run import RunStatus
+
+WORKER_WAIT_S = 5.0
+
+
+async def cancel(run_id: str, worker_factory: WorkerFactory, interrupts: Interrupts) -> ExitCode:
+    """Cancel a run and wait until it has ended."""
+    async with open_session(refuse_unknown_run(run_id)) as session:
+        run = Run(session.client, run_id)
+        toolkit = await memo_text(await _require_running(run), "toolkit")
+        is_alone = session.is_embedded and not session.address.is_shared
+        async with worker_factory(session.client, toolkit) if is_alone else nullcontext():
+            leave = asyncio.Event()
+            with interrupts.handled_by(leave.set), closing(choose_progress()) as progress:
+                result = await cancel_and_wait(run, session, progress, leave)
+    say(outcome_line(result))
+    return ExitCode.SUCCEEDED if result.status is RunStatus.CANCELLED else ExitCode.FAILED
+
+
+async def extend(run_id: str, more: Extension, *, as_json_text: bool) -> ExitCode:
+    """Raise the limits of a run."""
+    async with open_session(refuse_unknown_run(run_id)) as session:
+        run = Run(session.client, run_id)
+        await _require_running(run)
+        await require_worker(session.client, WORKER_WAIT_S, why=f"so run {run_id} cannot be extended")
+        budget = await run.extend(more)
+    limits = ", ".join(f"{row.name} {row.text}" for row in budget_rows(budget))
+    print(as_json(budget) if as_json_text else f"Run {run_id} may now use: {limits}", flush=True)
+    return ExitCode.SUCCEEDED
+
+
+async def _require_running(run: Run) -> WorkflowExecutionDescription:
+    description = await run.describe()
+    if not is_running(description):
+        result = await run.result()
+        raise Refusal(f"Run {run.id} has ended already: {result.status}.")
+    return description

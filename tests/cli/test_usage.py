@@ -1,0 +1,77 @@
+import pytest
+
+from tests.cli.conftest import CommandLine
+from tests.cli.shell import STARTER, Shell
+
+LONG_GOAL = "x" * 20_001
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("", "No goal: give --goal TEXT, or see starter.py --help."),
+        ("--goal|", "--goal is blank: say what is wanted."),
+        ("--goal| \n\t", "--goal is blank: say what is wanted."),
+        (f"--goal|{LONG_GOAL}", "--goal is too long: 20,001 characters, at most 20,000 are taken."),
+        ("--goal|x|--max-tokens|0", "--max-tokens is '0', it must be greater than 0."),
+        ("--goal|x|--max-tokens|many", "--max-tokens is 'many', it must be a valid integer, unable to parse"),
+        ("--goal|x|--max-tool-calls|-1", "--max-tool-calls is '-1', it must be greater than 0."),
+        ("--goal|x|--max-cost|nan", "--max-cost is 'nan', it must be a finite number."),
+        ("--goal|x|--max-cost|0|--max-replans|99", "--max-replans is '99', it must be less than or equal to 20."),
+        ("--goal|x|--max-wall-clock|0", "--max-wall-clock is '0.0', it must be greater than"),
+        ("--goal|x|--max-wall-clock|nan", "--max-wall-clock is 'nan', it must be"),
+        ("--goal|x|--max-wall-clock|soon", "Invalid value for '--max-wall-clock': 'soon' is not a valid float."),
+        ("--goal|x|--max-concurrency|51", "--max-concurrency is '51', it must be less than or equal to 50."),
+        ("--goal|x|--toolkit|", "--toolkit is '', it must have at least 1 character."),
+        ("--goal|x|--detach|--with-worker", "--with-worker ends with this command"),
+        ("--goal|x|--fast", "No such option '--fast'."),
+        ("--goal", "Option '--goal' requires an argument."),
+        ("--goal|x|show|run-1", "--goal starts a run and goes with no command"),
+        ("dance", "No such command 'dance'."),
+        ("show", "Missing argument 'RUN_ID'."),
+        ("extend|run-1", "Nothing to add"),
+        ("extend|run-1|--tokens|-5", "--tokens is '-5', it must be greater than or equal to 0."),
+        ("show|run-1", "There is no run 'run-1' here: nothing has been run in"),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_code_2(command_line: CommandLine, words: str, line: str) -> None:
+    done = command_line(*(words.split("|") if words else ()))
+
+    assert done.code == 2, done.said
+    assert done.answer == ""
+    assert done.said.count("\n") == 1
+    assert line in done.said
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "line"),
+    [
+        ("TEMPORAL_ADDRESS", "127.0.0.1:1", "No Temporal server answers at 127.0.0.1:1 (Connection refused): start it"),
+        ("TEMPORAL_ADDRESS", "no host", "No Temporal server answers at no host"),
+        ("TEMPORAL_PROFILE", "nope", "The Temporal settings are wrong: Profile 'nope' not found."),
+        ("TEMPORAL_CONFIG_FILE", "nope.toml", "TEMPORAL_CONFIG_FILE names 'nope.toml', which is no file"),
+        ("TEMPORAL_TLS_SERVER_CA_CERT_PATH", "nope.pem", "The Temporal settings name 'nope.pem': No such file"),
+        ("WHIPPLETREE_TEMPORAL_CLI", "nope", "WHIPPLETREE_TEMPORAL_CLI names 'nope', which is no program"),
+        ("WHIPPLETREE_HOME", "/dev/null/x", "The state directory /dev/null/x cannot be created (Not a directory)"),
+    ],
+)
+def test_bad_configuration_is_one_line_and_exit_code_2(
+    command_line: CommandLine, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, line: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+
+    done = command_line("--goal", "anything")
+
+    assert done.code == 2, done.said
+    assert done.answer == ""
+    assert done.said.count("\n") == 1
+    assert line in done.said
+
+
+def test_bad_usage_of_the_real_process_is_one_line_too(shell: Shell) -> None:
+    shell.script = STARTER
+
+    done = shell.run("--goal", "x", "--max-tokens", "0")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "--max-tokens is '0', it must be greater than 0.\n"
