@@ -5,7 +5,7 @@ import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import click
@@ -17,7 +17,7 @@ from activities.model.client import OpenAIModel
 from activities.run_activities import RunActivities
 from activities.settings import SettingsError, WorkerSettings
 from activities.tool_call import ToolActivities
-from activities.toolkit import Tool, Toolkit, ToolkitError, load_toolkit
+from activities.toolkit import ToolkitError, load_toolkit
 from activities.try_ledger import HEARTBEAT_INTERVAL
 from cli.connection import connect
 from cli.dev_server import embedded_server
@@ -28,7 +28,7 @@ from cli.pollers import FRESH, has_polled
 from cli.process import end, execute, guarded
 from workflows.internal_errors import InternalErrors
 from workflows.orchestrator import OrchestratorWorkflow
-from workflows.task_queue import TASK_QUEUE
+from workflows.task_queue import task_queue
 from workflows.telemetry import telemetry
 
 GRACEFUL_STOP = timedelta(seconds=65)
@@ -46,7 +46,7 @@ def build_worker(
     runs: RunActivities,
     tools: ToolActivities,
     *,
-    task_queue: str = TASK_QUEUE,
+    task_queue: str,
     max_cached_workflows: int = 1000,
     plugins: Sequence[Plugin] = (),
 ) -> Worker:
@@ -71,34 +71,24 @@ def sandbox() -> SandboxedWorkflowRunner:
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 
-def tools_by_name(toolkits: Sequence[Toolkit]) -> dict[str, Tool]:
-    """Return every tool by its name; two toolkits may not have tools of one name, because it is the activity type."""
-    tools: dict[str, Tool] = {}
-    for toolkit in toolkits:
-        for tool in toolkit.tools:
-            if tool.spec.name in tools:
-                msg = f"two toolkits have a tool named {tool.spec.name!r}; serve them by two workers or rename one"
-                raise ToolkitError(msg)
-            tools[tool.spec.name] = tool
-    return tools
-
-
 @asynccontextmanager
 async def serve(client: Client, toolkits: Sequence[str] = (DEFAULT_TOOLKIT,)) -> AsyncIterator[None]:
-    """Run a worker in this process until the body ends.
+    """Run workers in this process until the body ends, one for each toolkit.
 
     Raises:
         ToolkitError: when a toolkit cannot be loaded.
         SettingsError: when the model settings cannot work.
     """
-    loaded = [load_toolkit(name) for name in dict.fromkeys(toolkits)]
-    tools = tools_by_name(loaded)
+    kits = {name: load_toolkit(name) for name in toolkits}
     model = OpenAIModel(WorkerSettings.from_environment(os.environ))
     try:
-        runs = RunActivities({kit.name: kit for kit in loaded}, model, model.card)
-        # Entered first, so that the worker has stopped when the last spans are sent.
+        # Telemetry is entered first, so that the workers have stopped when the last spans are sent.
         with telemetry(os.environ, SERVICE) as plugins:
-            async with build_worker(client, runs, ToolActivities(tools, model), plugins=plugins):
+            async with AsyncExitStack() as stack:
+                for name, kit in kits.items():
+                    runs, tools = RunActivities({name: kit}, model, model.card), ToolActivities(kit.by_name(), model)
+                    worker = build_worker(client, runs, tools, task_queue=task_queue(name), plugins=plugins)
+                    await stack.enter_async_context(worker)
                 yield
     finally:
         await model.close()
@@ -107,16 +97,16 @@ async def serve(client: Client, toolkits: Sequence[str] = (DEFAULT_TOOLKIT,)) ->
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--toolkit", "toolkits", metavar="NAME", multiple=True, help="Tools to serve.  [default: games]")
 @click.option("--dev", is_flag=True, help="Bring up the embedded Temporal server with its Web UI, and serve it.")
-@click.option("--check", is_flag=True, help="Exit 0 if a worker of this host polls the server, 2 if not.")
+@click.option("--check", is_flag=True, help="Exit 0 if a worker of this host serves, 2 if not.")
 def command(toolkits: tuple[str, ...], *, dev: bool, check: bool) -> ExitCode:
     """Serve runs: workflows, tools and models, until Ctrl-C or SIGTERM.
 
     The server is the one of TEMPORAL_ADDRESS or the profile, else localhost:7233.
     """
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    if check:
-        return execute(lambda _: _check())
     names = toolkits or (DEFAULT_TOOLKIT,)
+    if check:
+        return execute(lambda _: _check(names))
     return execute(lambda interrupts: _serve_embedded(names, interrupts) if dev else _serve(names, interrupts))
 
 
@@ -151,11 +141,12 @@ async def _until_stopped(client: Client, toolkits: Sequence[str], interrupts: In
     return ExitCode.SUCCEEDED
 
 
-async def _check() -> ExitCode:
+async def _check(toolkits: Sequence[str]) -> ExitCode:
     client = await connect()
-    if await has_polled(client, datetime.now(UTC) - FRESH, host=socket.gethostname()):
-        return ExitCode.SUCCEEDED
-    raise Refusal(f"No worker of this host polls {TASK_QUEUE!r}: start one with `python worker.py`.")
+    for toolkit in toolkits:
+        if not await has_polled(client, toolkit, datetime.now(UTC) - FRESH, host=socket.gethostname()):
+            raise Refusal(f"No worker of this host serves {toolkit!r}: start one with `python worker.py`.")
+    return ExitCode.SUCCEEDED
 
 
 if __name__ == "__main__":

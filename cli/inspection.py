@@ -4,14 +4,14 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from temporalio.client import WorkflowQueryFailedError
+from temporalio.client import WorkflowExecutionDescription, WorkflowQueryFailedError
 from temporalio.service import RPCError
 
 from cli.exit_codes import ExitCode, Refusal
 from cli.pollers import require_worker
 from cli.progress import event_line
 from cli.render import as_json, story_of_result, story_of_view
-from cli.runs import Run, is_running, memo_text
+from cli.runs import Run, is_running, memo_text, toolkit_of_run
 from cli.session import Session, open_session
 from cli.watching import refuse_unknown_run
 
@@ -26,7 +26,7 @@ async def show(run_id: str, *, as_json_text: bool) -> ExitCode:
         run = Run(session.client, run_id)
         description = await run.describe()
         if is_running(description):
-            view = await _ask(session, run, run.state)
+            view = await _ask(session, run, description, run.state)
             print(as_json(view) if as_json_text else "\n".join(story_of_view(view)), flush=True)
         else:
             result = await run.result()
@@ -39,8 +39,9 @@ async def trace(run_id: str, *, as_json_text: bool) -> ExitCode:
     """Print every event of a run, one on a line."""
     async with open_session(refuse_unknown_run(run_id)) as session:
         run = Run(session.client, run_id)
-        is_open = is_running(await run.describe())
-        events = await _ask(session, run, run.whole_trace) if is_open else (await run.result()).trace
+        description = await run.describe()
+        is_open = is_running(description)
+        events = await _ask(session, run, description, run.whole_trace) if is_open else (await run.result()).trace
     for event in events:
         when = event.timestamp.isoformat(timespec="milliseconds")
         print(as_json(event) if as_json_text else event_line(event, when, limit=None))
@@ -48,9 +49,12 @@ async def trace(run_id: str, *, as_json_text: bool) -> ExitCode:
     return ExitCode.SUCCEEDED
 
 
-async def _ask(session: Session, run: Run, question: Callable[[], Awaitable[T]]) -> T:
+async def _ask(
+    session: Session, run: Run, description: WorkflowExecutionDescription, question: Callable[[], Awaitable[T]]
+) -> T:
     """Ask a run under way, which only a worker can answer for."""
-    await require_worker(session.client, WORKER_WAIT_S, why=f"so run {run.id} cannot be asked")
+    toolkit = toolkit_of_run(description)
+    await require_worker(session.client, toolkit, WORKER_WAIT_S, why=f"so run {run.id} cannot be asked")
     try:
         return await question()
     except (RPCError, WorkflowQueryFailedError) as error:

@@ -1,6 +1,7 @@
 """Whether a worker is there: who polls the task queue."""
 
 import asyncio
+import shlex
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -11,32 +12,32 @@ from temporalio.client import Client
 
 from cli.exit_codes import Refusal
 from cli.plain_text import say
-from workflows.task_queue import TASK_QUEUE
+from workflows.task_queue import task_queue
 
 POLL_S = 0.5
 FRESH = timedelta(seconds=90)
 """A worker polls at least each 70 s; the server lists pollers for minutes after they have gone."""
 
 
-async def require_worker(client: Client, wait_s: float, *, why: str = "and nothing was started") -> None:
-    """Wait for a worker to poll; refuse if none comes."""
-    if await has_polled(client, datetime.now(UTC) - FRESH):
+async def require_worker(client: Client, toolkit: str, wait_s: float, *, why: str = "and nothing was started") -> None:
+    """Wait for a worker with the toolkit to poll; refuse if none comes."""
+    if await has_polled(client, toolkit, datetime.now(UTC) - FRESH):
         return
-    say(f"No worker polls the task queue {TASK_QUEUE!r} yet; waiting up to {wait_s:g} s for one.")
+    say(f"No worker with the toolkit {toolkit!r} is there yet; waiting up to {wait_s:g} s for one.")
     deadline = time.monotonic() + wait_s
     while time.monotonic() < deadline:
         await asyncio.sleep(min(POLL_S, wait_s))
-        if await has_polled(client, datetime.now(UTC) - FRESH):
+        if await has_polled(client, toolkit, datetime.now(UTC) - FRESH):
             return
-    raise no_worker(client, why)
+    raise no_worker(client, toolkit, why)
 
 
-async def has_polled(client: Client, since: datetime, *, host: str = "") -> bool:
-    """Return whether a worker, of that host if one is named, has polled since a moment."""
+async def has_polled(client: Client, toolkit: str, since: datetime, *, host: str = "") -> bool:
+    """Return whether a worker with the toolkit, of that host if one is named, has polled since a moment."""
     reply = await client.workflow_service.describe_task_queue(
         DescribeTaskQueueRequest(
             namespace=client.namespace,
-            task_queue=TaskQueue(name=TASK_QUEUE),
+            task_queue=TaskQueue(name=task_queue(toolkit)),
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
         ),
         timeout=timedelta(seconds=10),
@@ -51,9 +52,10 @@ class NoWorkerError(Refusal):
     """Nobody is there to do the work."""
 
 
-def no_worker(client: Client, why: str = "and nothing was started") -> NoWorkerError:
+def no_worker(client: Client, toolkit: str, why: str = "and nothing was started") -> NoWorkerError:
     """Return the refusal that names the command to start a worker with."""
     where = f"{client.service_client.config.target_host} (namespace {client.namespace})"
     return NoWorkerError(
-        f"No worker polls the task queue {TASK_QUEUE!r} on {where}, {why}: start one with `python worker.py`."
+        f"No worker with the toolkit {toolkit!r} polls {where}, {why}: start one with "
+        f"`python worker.py --toolkit {shlex.quote(toolkit)}`."
     )

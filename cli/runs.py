@@ -24,12 +24,13 @@ from cli.plain_text import one_line
 from harness.budget import BudgetSnapshot, Extension
 from harness.run import RunRequest, RunResult, RunView
 from harness.trace import TraceEvent
-from workflows.task_queue import TASK_QUEUE
+from workflows.task_queue import task_queue, toolkit_of
 
 WORKFLOW_TYPE = "OrchestratorWorkflow"
 UNKNOWN_TOOLKIT = "UNKNOWN_TOOLKIT"
 """Failure type of a run whose toolkit no worker has; its message is the line to show."""
 RPC_LIMIT = timedelta(seconds=10)
+SENDS = 5
 OUTAGE_LIMIT_S = 60
 """How long a server may be away before waiting for a result ends."""
 _NOT_PICKED_UP_EVENTS = 2
@@ -78,9 +79,7 @@ class Run:
     async def extend(self, more: Extension) -> BudgetSnapshot:
         """Raise the limits of the run."""
         try:
-            snapshot: BudgetSnapshot = await self._handle.execute_update(
-                "extend", more, id=more.message_id, result_type=BudgetSnapshot, rpc_timeout=RPC_LIMIT
-            )
+            return await self._send(more)
         except WorkflowUpdateFailedError as error:
             raise Refusal(f"Run {self.id} was not extended: {_cause(error)}") from error
         except WorkflowUpdateRPCTimeoutOrCancelledError as error:
@@ -88,7 +87,20 @@ class Run:
                 f"No worker has extended run {self.id} within {RPC_LIMIT.total_seconds():g} s: start one with "
                 "`python worker.py` and look at the run before trying again."
             ) from error
-        return snapshot
+
+    async def _send(self, more: Extension) -> BudgetSnapshot:
+        """Send an extension; again when it met the moment between two workflow runs of the chain."""
+        for _ in range(SENDS):
+            try:
+                snapshot: BudgetSnapshot = await self._handle.execute_update(
+                    "extend", more, id=more.message_id, result_type=BudgetSnapshot, rpc_timeout=RPC_LIMIT
+                )
+            except RPCError as error:
+                if error.status is not RPCStatusCode.NOT_FOUND or not is_running(await self.describe()):
+                    break
+            else:
+                return snapshot
+        raise Refusal(f"Run {self.id} has ended and was not extended.")
 
     async def cancel(self) -> None:
         """Ask the run to end."""
@@ -133,7 +145,7 @@ async def start_run(client: Client, request: RunRequest) -> Run:
         WORKFLOW_TYPE,
         request,
         id=run_id,
-        task_queue=TASK_QUEUE,
+        task_queue=task_queue(request.toolkit),
         id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
         memo={"goal": request.goal[:500], "session_id": request.session_id, "toolkit": request.toolkit},
         static_summary=one_line(request.goal, 200),
@@ -145,6 +157,11 @@ async def start_run(client: Client, request: RunRequest) -> Run:
 def is_running(description: WorkflowExecutionDescription) -> bool:
     """Return whether a run goes on."""
     return description.status is WorkflowExecutionStatus.RUNNING
+
+
+def toolkit_of_run(description: WorkflowExecutionDescription) -> str:
+    """Return the toolkit of a run."""
+    return toolkit_of(description.task_queue or "")
 
 
 async def memo_text(description: WorkflowExecutionDescription, key: str) -> str:

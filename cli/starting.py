@@ -42,14 +42,18 @@ async def start(
     async with open_session() as session:
         has_own_worker = session.is_embedded or options.with_worker
         if not has_own_worker:
-            await require_worker(session.client, options.worker_wait_s)
+            await require_worker(session.client, request.toolkit, options.worker_wait_s)
         async with worker_factory(session.client, request.toolkit) if has_own_worker else nullcontext():
             stop, leave = asyncio.Event(), asyncio.Event()
             with interrupts.handled_by(lambda: leave.set() if stop.is_set() else stop.set()):
                 began = datetime.now(UTC)
                 run = await start_run(session.client, request)
                 say(f"Run {run.id} started on {session.address.target}.{session.ui_hint}")
-                watches = [] if has_own_worker else [_refuse_dead_pollers(session.client, run, began, options)]
+                watches = (
+                    []
+                    if has_own_worker
+                    else [_refuse_dead_pollers(session.client, run, request, began, options.worker_wait_s)]
+                )
                 with closing(choose_progress()) as progress:
                     try:
                         result = await follow(run, progress, stop, *watches)
@@ -66,7 +70,7 @@ async def start_detached(request: RunRequest, options: StartOptions) -> ExitCode
     async with open_session(refuse_to_start=_refuse_to_be_alone) as session:
         if session.is_embedded and not session.address.is_shared:
             _refuse_to_be_alone()
-        await require_worker(session.client, options.worker_wait_s)
+        await require_worker(session.client, request.toolkit, options.worker_wait_s)
         run = await start_run(session.client, request)
         print(f'{{"run_id": "{run.id}"}}' if options.as_json else run.id, flush=True)
         say(f"Started. To watch it: python starter.py watch {run.id}{session.ui_hint}")
@@ -90,14 +94,14 @@ async def cancel_and_wait(run: Run, session: Session, progress: Progress, leave:
     return result
 
 
-async def _refuse_dead_pollers(client: Client, run: Run, began: datetime, options: StartOptions) -> None:
+async def _refuse_dead_pollers(client: Client, run: Run, request: RunRequest, began: datetime, wait_s: float) -> None:
     """Refuse a run that nobody takes: a worker that died a moment ago still looks like one that polls.
 
     A living worker with nothing to do holds a poll open and takes the run at once; one that is busy polls again soon.
     """
-    await asyncio.sleep(options.worker_wait_s)
-    if not await run.is_picked_up() and not await has_polled(client, began):
-        raise no_worker(client)
+    await asyncio.sleep(wait_s)
+    if not await run.is_picked_up() and not await has_polled(client, request.toolkit, began):
+        raise no_worker(client, request.toolkit)
 
 
 def _refuse_to_be_alone() -> None:

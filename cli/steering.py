@@ -11,7 +11,7 @@ from cli.plain_text import say
 from cli.pollers import require_worker
 from cli.progress import choose_progress
 from cli.render import as_json, budget_rows, outcome_line
-from cli.runs import Run, is_running, memo_text
+from cli.runs import Run, is_running, toolkit_of_run
 from cli.session import WorkerFactory, open_session
 from cli.starting import cancel_and_wait
 from cli.watching import refuse_unknown_run
@@ -25,7 +25,7 @@ async def cancel(run_id: str, worker_factory: WorkerFactory, interrupts: Interru
     """Cancel a run and wait until it has ended."""
     async with open_session(refuse_unknown_run(run_id)) as session:
         run = Run(session.client, run_id)
-        toolkit = await memo_text(await _require_running(run), "toolkit")
+        toolkit = toolkit_of_run(await _require_running(run))
         is_alone = session.is_embedded and not session.address.is_shared
         async with worker_factory(session.client, toolkit) if is_alone else nullcontext():
             leave = asyncio.Event()
@@ -39,8 +39,8 @@ async def extend(run_id: str, more: Extension, *, as_json_text: bool) -> ExitCod
     """Raise the limits of a run."""
     async with open_session(refuse_unknown_run(run_id)) as session:
         run = Run(session.client, run_id)
-        await _require_running(run)
-        await require_worker(session.client, WORKER_WAIT_S, why=f"so run {run_id} cannot be extended")
+        toolkit = toolkit_of_run(await _require_running(run))
+        await require_worker(session.client, toolkit, WORKER_WAIT_S, why=f"so run {run_id} cannot be extended")
         budget = await run.extend(more)
     limits = ", ".join(f"{row.name} {row.text}" for row in budget_rows(budget))
     print(as_json(budget) if as_json_text else f"Run {run_id} may now use: {limits}", flush=True)

@@ -11,7 +11,7 @@ from cli.follow import follow
 from cli.interrupts import Interrupts
 from cli.plain_text import say
 from cli.progress import choose_progress
-from cli.runs import Run, is_running, memo_text
+from cli.runs import Run, is_running, toolkit_of_run
 from cli.session import Session, WorkerFactory, open_session
 
 
@@ -22,7 +22,7 @@ async def watch(run_id: str, worker_factory: WorkerFactory, interrupts: Interrup
         description = await run.describe()
         if not is_running(description):
             return deliver(await run.result(), as_json_text=as_json_text)
-        toolkit = await memo_text(description, "toolkit")
+        toolkit = toolkit_of_run(description)
         async with worker_factory(session.client, toolkit) if session.is_embedded else nullcontext():
             stop = asyncio.Event()
             with interrupts.handled_by(stop.set), closing(choose_progress()) as progress:

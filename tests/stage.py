@@ -23,7 +23,7 @@ from harness.plan import Plan
 from harness.run import RunOptions, RunResult
 from harness.usage import Usage
 from tests.builders import node, plan, results_of
-from worker import build_worker, tools_by_name
+from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
 
 CARD = ModelCard(name="scripted", input_token_usd=Decimal("0.000001"), output_token_usd=Decimal("0.000001"))
@@ -171,7 +171,7 @@ async def stage(
     model, tools = ScriptedModel(list(script)), ScriptedTools(outcomes or {})
     task_queue = f"stage-{next(_ids)}"
     kit = toolkit(tools)
-    served = tools_by_name([kit])
+    served = kit.by_name()
     runs = RunActivities({kit.name: kit}, model, CARD)
     worker = build_worker(
         client,

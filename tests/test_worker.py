@@ -15,11 +15,12 @@ from temporalio.client import Client
 from harness.carry import RunInput
 from harness.run import RunStatus
 from workflows.orchestrator import OrchestratorWorkflow
-from workflows.task_queue import TASK_QUEUE
+from workflows.task_queue import task_queue
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ROOT = Path(__file__).parent.parent
+SLOW = "tests.slow_toolkit:TOOLKIT"
 WITHOUT_SIGNAL_HANDLERS = """
 import asyncio.unix_events, runpy, sys
 def refuse(*_):
@@ -74,7 +75,7 @@ async def rest(process: asyncio.subprocess.Process) -> str:
 
 async def run_games(client: Client, run_id: str) -> RunStatus:
     handle = await client.start_workflow(
-        OrchestratorWorkflow.run, RunInput(goal="a calm game"), id=run_id, task_queue=TASK_QUEUE
+        OrchestratorWorkflow.run, RunInput(goal="a calm game"), id=run_id, task_queue=task_queue("games")
     )
     return (await asyncio.wait_for(handle.result(), 30)).status
 
@@ -143,13 +144,13 @@ async def test_the_health_check_tells_whether_a_worker_of_this_host_polls(client
 async def test_a_stopping_worker_lets_work_in_flight_end(client: Client, tmp_path: Path) -> None:
     """The toolkit of this test's own module; its node takes a second, and is neither lost nor repeated."""
     ledger = tmp_path / "ledger"
-    async with worker(client, "--toolkit", "tests.slow_toolkit:TOOLKIT", SLOW_LEDGER=str(ledger)) as process:
+    async with worker(client, "--toolkit", SLOW, SLOW_LEDGER=str(ledger)) as process:
         await line_with(process, "Serving")
         handle = await client.start_workflow(
             OrchestratorWorkflow.run,
-            RunInput(goal="slowly", toolkit="slow"),
+            RunInput(goal="slowly", toolkit=SLOW),
             id="run-graceful",
-            task_queue=TASK_QUEUE,
+            task_queue=task_queue(SLOW),
         )
         async with asyncio.timeout(20):
             while not ledger.exists():  # noqa: ASYNC110 - the file of another process has no event
@@ -157,7 +158,7 @@ async def test_a_stopping_worker_lets_work_in_flight_end(client: Client, tmp_pat
         process.terminate()
         await rest(process)
         tries = ledger.read_text().splitlines()
-    async with worker(client, "--toolkit", "tests.slow_toolkit:TOOLKIT", SLOW_LEDGER=str(ledger)) as process:
+    async with worker(client, "--toolkit", SLOW, SLOW_LEDGER=str(ledger)) as process:
         result = await asyncio.wait_for(handle.result(), 30)
 
     assert process is not None

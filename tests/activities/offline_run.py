@@ -61,7 +61,7 @@ async def run_games(goal: str, *, feedback: str = "") -> Outcome:
     by_node: dict[str, JsonValue] = {}
     by_tool: dict[str, JsonValue] = {}
     for node in drafted.plan.nodes:
-        tool = toolkit.tool(node.tool)
+        tool = toolkit.by_name().get(node.tool)
         assert tool is not None
         arguments = materialise(node, tool.spec, by_node)
         by_node[node.id] = by_tool[node.tool] = await call(tool, arguments, model=model, feedback=feedback)

@@ -11,13 +11,13 @@ from temporalio.worker import Worker
 from cli import connection, server_process
 from cli.main import run
 from tests.cli.stub_workflow import StubWorkflow
-from workflows.task_queue import TASK_QUEUE
+from workflows.task_queue import task_queue
 
 
 def stub_worker(client: Client, toolkit: str) -> Worker:
     return Worker(
         client,
-        task_queue=TASK_QUEUE,
+        task_queue=task_queue(toolkit),
         workflows=[StubWorkflow],
         identity=f"stub of {toolkit}",
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),

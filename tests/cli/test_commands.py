@@ -81,7 +81,7 @@ def test_detach_is_refused_where_nobody_would_stay(shell: Shell) -> None:
 async def test_detach_leaves_the_run_to_others_on_the_embedded_server(shell: Shell) -> None:
     async with embedded_server(shell.home) as address:
         client = await connect(address)
-        async with Worker(client, task_queue="whippletree", workflows=[StubWorkflow]):
+        async with Worker(client, task_queue="whippletree.games", workflows=[StubWorkflow]):
             done = await asyncio.to_thread(shell.run, "--goal", "sleep 1", "--detach", "--json")
             run_id = json.loads(done.stdout)["run_id"]
             result = await client.get_workflow_handle(run_id, result_type=RunResult).result()

@@ -147,14 +147,15 @@ async def test_worker_is_required_on_a_configured_server(shell: Shell, tmp_path:
 
     assert done.returncode == 2
     assert "waiting up to 0.3 s" in done.stderr
-    assert done.stderr.splitlines()[-1].endswith("and nothing was started: start one with `python worker.py`.")
+    last = done.stderr.splitlines()[-1]
+    assert last.endswith("and nothing was started: start one with `python worker.py --toolkit games`.")
     assert runs == []
 
 
 async def test_run_that_only_a_dead_worker_polled_for_is_taken_back(shell: Shell, tmp_path: Path) -> None:
     async with embedded_server(tmp_path / "other") as address:
         client = await connect(address)
-        async with Worker(client, task_queue="whippletree", workflows=[StubWorkflow]):
+        async with Worker(client, task_queue="whippletree.games", workflows=[StubWorkflow]):
             await asyncio.sleep(0.3)
         done = await asyncio.to_thread(
             shell.run, "--goal", "anything", "--worker-wait", "0.5", TEMPORAL_ADDRESS=address.target
@@ -162,7 +163,7 @@ async def test_run_that_only_a_dead_worker_polled_for_is_taken_back(shell: Shell
         described = [run.status async for run in client.list_workflows()]
 
     assert done.returncode == 2, done.stderr
-    assert "No worker polls the task queue" in done.stderr.splitlines()[-1]
+    assert "No worker with the toolkit 'games'" in done.stderr.splitlines()[-1]
     assert [status and status.name for status in described] == ["TERMINATED"]
 
 

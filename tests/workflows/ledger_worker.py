@@ -13,7 +13,7 @@ from activities.run_activities import RunActivities
 from activities.tool_call import ToolActivities
 from activities.toolkit import ToolContext
 from tests.stage import CARD, ScriptedModel, ScriptedTools, fan_in
-from worker import build_worker, tools_by_name
+from worker import build_worker
 from workflows.data_converter import DATA_CONVERTER
 
 SLOW_SECONDS = 4.0
@@ -52,7 +52,7 @@ async def main(address: str, task_queue: str, ledger: Path) -> None:
     toolkit = tools.toolkit(names, timeout=timedelta(seconds=20))
     model = ScriptedModel([PLAN])
     runs = RunActivities({toolkit.name: toolkit}, model, CARD)
-    worker = build_worker(client, runs, ToolActivities(tools_by_name([toolkit]), model), task_queue=task_queue)
+    worker = build_worker(client, runs, ToolActivities(toolkit.by_name(), model), task_queue=task_queue)
     async with worker:
         await asyncio.Event().wait()
 

@@ -21,7 +21,7 @@ from harness.plan import Plan
 from harness.run import RunOptions, RunResult
 from tests.scripted_model import Reply, ScriptedServer, completion
 from tests.stage import Outcome, ScriptedTools
-from worker import build_worker, tools_by_name
+from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
 
 NINE = tuple("abcdefghi")
@@ -69,7 +69,7 @@ async def rig(
     async with ScriptedServer(*served, Reply(body=completion(ANSWER))) as server:
         model = OpenAIModel(WorkerSettings(api_key=KEY, base_url=server.url, model="scripted-1"))
         runs = RunActivities({kit.name: kit}, model, model.card)
-        calls = ToolActivities(tools_by_name([kit]), model)
+        calls = ToolActivities(kit.by_name(), model)
         async with build_worker(client, runs, calls, task_queue=queue, max_cached_workflows=cached, plugins=plugins):
             yield Rig(client, queue, tools)
         await model.close()

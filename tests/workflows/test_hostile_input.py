@@ -1,8 +1,10 @@
 """No input and no plan leaves a run RUNNING without progress (PITFALLS A1, A5, A14, and what a raw client may send)."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -11,11 +13,14 @@ from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ApplicationError
 
 from activities.toolkit import Report, tool
-from harness.errors import ErrorCode
+from harness.budget import Limits
+from harness.errors import ErrorClass, ErrorCode, ToolError
 from harness.run import RunStatus
 from harness.schedule import Schedule
 from harness.trace import TraceKind
-from tests.builders import literal, node, plan, result_of
+from harness.verification import PASSED, Verdict
+from tests.builders import literal, node, plan, result_of, results_of
+from tests.replay.histories import fetch_chain
 from tests.stage import fan_in, stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -251,3 +256,74 @@ async def test_a_raw_client_with_the_least_request_gets_a_result(client: Client)
         )
 
     assert result["status"] == "SUCCEEDED"
+
+
+def with_numbered(tools: Any) -> Any:
+    """Return the stage's toolkit with tools that give 100 KB, or fail with a long text, for each number."""
+
+    @tool()
+    async def big(number: int) -> str:
+        """Return 100 KB."""
+        return f"{number}" + "x" * 100_000
+
+    @tool()
+    async def bad(number: int) -> str:
+        """Ask for what is missing, at length, in characters that travel as six bytes each."""
+        raise ToolError(ErrorCode.MISSING_INFO, f"{number}" + "\x01" * 3000)
+
+    kit = tools.toolkit()
+    return replace(kit, tools=(*kit.tools, big, bad))
+
+
+async def test_a_wide_plan_that_fails_at_length_again_and_again_ends_with_its_status(client: Client) -> None:
+    """300 nodes, 3 MB of results and 1.2 MB of errors an attempt: more than one message holds, three times."""
+    reads = [node(f"big{i}", "big", arguments={"number": literal(f"{i}")}) for i in range(30)]
+    reads += [node(f"bad{i}", "bad", arguments={"number": literal(f"{i}")}) for i in range(100)]
+    reads += [node(f"skipped{i}", "a", deps=[f"bad{i % 100}"]) for i in range(169)]
+    ids = [read.id for read in reads]
+    last = node("report", "write_report", deps=ids, arguments={"sources": results_of(*ids)})
+    async with stage(client, plan(*reads, last), toolkit=with_numbered) as it:
+        limits = Limits(max_tool_calls=5000, max_tokens=10_000_000, max_cost_usd=Decimal(1000))
+        handle = await it.start(max_replans=2, max_concurrency=50, limits=limits)
+        result = await asyncio.wait_for(handle.result(), 60)
+        chain = await fetch_chain(client, handle)
+
+    assert result.status is RunStatus.FAILED_EXECUTION
+    assert result.error_class is ErrorClass.MISSING_INFO
+    assert "and 50 more failed nodes" in (result.error or "")
+    assert len(result.plan) == 300
+    assert [len(attempt.nodes) + attempt.nodes_dropped for attempt in result.attempts] == [300, 300]
+    assert result.trace_dropped > 0
+    assert len(chain) == 3
+    assert not any(e.HasField("workflow_task_failed_event_attributes") for run in chain for e in run.events)
+    assert any(node.reused for node in result.plan)
+
+
+def with_verdict(verdict: Verdict) -> Callable[[Any], Any]:
+    """Return the stage's toolkit with numbered tools and a rule that always gives this verdict."""
+    return lambda tools: replace(with_numbered(tools), verify=lambda *_: verdict)
+
+
+async def test_a_report_with_more_sources_than_a_message_holds_is_not_verified(client: Client) -> None:
+    reads = [node(f"big{i}", "big", arguments={"number": literal(f"{i}")}) for i in range(25)]
+    last = node("report", "write_report", deps=[read.id for read in reads], arguments={"sources": literal("[]")})
+    async with stage(client, plan(*reads, last), toolkit=with_verdict(PASSED)) as it:
+        result = await it.run(max_concurrency=25, within=15)
+
+    assert result.status is RunStatus.FAILED_VERIFICATION
+    assert result.verdict is not None
+    assert result.verdict.outcome == "NOT_VERIFIED"
+    assert "the limit of a check is 1,500,000" in result.verdict.reason
+    assert result.report is None
+
+
+async def test_a_verdict_of_any_length_is_bounded_before_it_is_kept(client: Client) -> None:
+    endless = Verdict(outcome="REJECTED", reasons=("no" * 1000,) * 500)
+    async with stage(client, fan_in("a"), toolkit=with_verdict(endless)) as it:
+        result = await it.run(max_replans=1, within=15)
+
+    assert result.status is RunStatus.FAILED_VERIFICATION
+    assert result.verdict is not None
+    assert len(result.verdict.reasons) == 20
+    assert result.verdict.reasons[-1] == "and 481 more reasons"
+    assert len(it.tools.calls[-1].feedback) < 20 * 502

@@ -19,7 +19,7 @@ from harness.errors import ErrorCode
 from harness.run import RunOptions, RunResult, RunStatus
 from tests.builders import literal, node, plan, result_of
 from tests.scripted_model import Reply, ScriptedServer, completion, error
-from worker import build_worker, tools_by_name
+from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -57,7 +57,7 @@ async def games_on(client: Client, server: ScriptedServer) -> AsyncIterator[str]
     queue = f"models-{next(_ids)}"
     model = OpenAIModel(WorkerSettings(api_key=KEY, base_url=server.url, model="scripted-1"))
     runs = RunActivities({TOOLKIT.name: TOOLKIT}, model, model.card)
-    async with build_worker(client, runs, ToolActivities(tools_by_name([TOOLKIT]), model), task_queue=queue):
+    async with build_worker(client, runs, ToolActivities(TOOLKIT.by_name(), model), task_queue=queue):
         yield queue
     await model.close()
 

@@ -27,7 +27,7 @@ SOURCES = {
 
 
 def _tool(name: str) -> Tool:
-    tool = TOOLKIT.tool(name)
+    tool = TOOLKIT.by_name().get(name)
     assert tool is not None
     return tool
 
@@ -84,7 +84,7 @@ async def test_get_prices_has_outer_wilds_at_24_99_usd() -> None:
 
 
 def test_there_is_no_tool_that_was_not_made() -> None:
-    assert TOOLKIT.tool("delete_database") is None
+    assert TOOLKIT.by_name().get("delete_database") is None
 
 
 @pytest.mark.parametrize(("parameter", "source"), SOURCES.items())
