@@ -172,6 +172,7 @@ def _without_titles(schema: JsonValue) -> JsonValue:
 
 
 def _failure(failure: FailureContext) -> dict[str, JsonValue]:
+    untold = {"more_failed_nodes": failure.nodes_untold, "more_skipped_nodes": failure.skipped_untold}
     return {
         "attempt": failure.attempt,
         "phase": failure.phase,
@@ -182,4 +183,5 @@ def _failure(failure: FailureContext) -> dict[str, JsonValue]:
             for n in failure.nodes
         ],
         "skipped_nodes": list(failure.skipped),
+        **{name: count for name, count in untold.items() if count},
     }

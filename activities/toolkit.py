@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PydanticUserError, TypeAdapter, create_model
 
 from activities.model.request import Model
+from activities.result_schema import result_schema
 from activities.toolkit_rules import toolkit_problems
 from harness.catalog import Catalog, Effect, ModelCard, ToolRole, ToolSpec
 from harness.verification import Verdict
@@ -85,9 +86,9 @@ class Toolkit:
         if problems:
             raise ToolkitError(f"toolkit {self.name!r}: {'; '.join(problems)}")
 
-    def tool(self, name: str) -> Tool | None:
-        """Return the tool of that exact name, or None."""
-        return next((tool for tool in self.tools if tool.spec.name == name), None)
+    def by_name(self) -> dict[str, Tool]:
+        """Return the tools by their names."""
+        return {tool.spec.name: tool for tool in self.tools}
 
 
 def tool(
@@ -108,14 +109,14 @@ def tool(
         try:
             arguments = _arguments_model(function, hints, context_parameter)
             result = TypeAdapter(hints["return"])
-            parameters, result_schema = arguments.model_json_schema(), result.json_schema(mode="serialization")
+            parameters, returned = arguments.model_json_schema(), result_schema(result)
         except PydanticUserError as error:
             raise ToolkitError(f"tool {function.__name__!r}: its types have no JSON schema: {error.message}") from error
         spec = ToolSpec(
             name=function.__name__,
             description=inspect.cleandoc(function.__doc__ or ""),
             parameters=parameters,
-            result=result_schema,
+            result=returned,
             role=role,
             effect=effect,
             timeout=timeout,

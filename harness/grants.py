@@ -94,7 +94,7 @@ def plan_grant(
 
 def planning_prompt_tokens(goal: str, catalog: Catalog, failures: Iterable[FailureContext]) -> int:
     """Estimate the prompt of a planning call, on the high side, from what it is built of."""
-    told = sum(estimate_tokens(failure.model_dump_json()) for failure in failures)
+    told = sum(estimate_tokens(failure.model_dump_json(exclude_unset=True)) for failure in failures)
     return PLANNING_RULES_TOKENS + estimate_tokens(goal) + estimate_tokens(catalog.model_dump_json()) + told
 
 

@@ -15,6 +15,12 @@ FAILURES_KEPT = 5
 BACKOFF_START = timedelta(seconds=1)
 BACKOFF_LIMIT = timedelta(seconds=30)
 """Longest wait before the next try, a server's Retry-After included."""
+MAX_NODES_TOLD = 50
+MAX_SKIPPED_TOLD = 200
+MAX_MESSAGE_CHARS = 2000
+"""Bound of the message of a failure."""
+MAX_NODE_MESSAGE_CHARS = 500
+"""Bound of the message of one failed node."""
 
 
 _AFTER_THE_EFFECT = frozenset(
@@ -61,8 +67,12 @@ class FailureContext(BaseModel):
     message: str
     """Bounded text: the violations, the verdict's reasons, or the planner's error."""
     nodes: tuple[FailedNode, ...] = ()
+    nodes_untold: int = 0
+    """Failed nodes that are not in `nodes`, because a planner cannot use so many."""
     skipped: tuple[str, ...] = ()
     """Ids of nodes that did not run because of the failure."""
+    skipped_untold: int = 0
+    """Skipped nodes that are not in `skipped`."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +178,26 @@ def _replan(situation: Situation, action: RecoveryAction, reason: str) -> Recove
     return RecoveryDecision(action, RecoveryAction.REPLAN, reason)
 
 
+def bounded_failure(context: FailureContext) -> FailureContext:
+    """Return what a planner is told of a failure: the first nodes, shortened messages, and how much is left out."""
+    nodes = context.nodes[:MAX_NODES_TOLD]
+    skipped = context.skipped[:MAX_SKIPPED_TOLD]
+    short = [n.model_copy(update={"message": bounded(n.message, MAX_NODE_MESSAGE_CHARS)}) for n in nodes]
+    untold = {
+        "nodes_untold": context.nodes_untold + len(context.nodes) - len(nodes),
+        "skipped_untold": context.skipped_untold + len(context.skipped) - len(skipped),
+    }
+    return context.model_copy(
+        update={
+            "message": bounded(context.message, MAX_MESSAGE_CHARS),
+            "nodes": tuple(short),
+            "skipped": skipped,
+            # Only what there is to say: history pays for every field.
+            **{name: count for name, count in untold.items() if count},
+        }
+    )
+
+
 def backoff(try_number: int, *, jitter: float, retry_after_s: float | None = None) -> timedelta:
     """Return the wait after a failed try: 1 s doubling to 30 s, a fifth up or down by `jitter` in 0..1.
 
@@ -184,6 +214,10 @@ def describe_failure(context: FailureContext) -> str:
     """Return a failure as text, one line a fact, for logs, results and the command line."""
     lines = [f"attempt {context.attempt}: {context.phase} failed with {context.error_class}: {context.message}"]
     lines += [f"node={n.id} tool={n.tool} errorCode={n.code} error={bounded(n.message, 500)!r}" for n in context.nodes]
+    if context.nodes_untold:
+        lines.append(f"and {context.nodes_untold} more failed nodes")
     if context.skipped:
         lines.append(f"skipped: {listed(context.skipped)}")
+    if context.skipped_untold:
+        lines.append(f"and {context.skipped_untold} more skipped nodes")
     return "\n".join(lines)

@@ -129,6 +129,8 @@ class AttemptRecord(BaseModel):
     error_class: ErrorClass
     error: str
     nodes: tuple[NodeReport, ...] = ()
+    nodes_dropped: int = 0
+    """Nodes that were left out because the run would not fit in one message."""
 
 
 class RunResult(BaseModel):
@@ -146,6 +148,8 @@ class RunResult(BaseModel):
     error_code: ErrorCode | None = None
     verdict: Verdict | None = None
     plan: tuple[NodeReport, ...] = ()
+    plan_dropped: int = 0
+    """Last nodes of the plan that were left out because the result would not fit in one message."""
     attempts: tuple[AttemptRecord, ...] = ()
     budget: BudgetSnapshot
     trace: tuple[TraceEvent, ...] = ()

@@ -21,7 +21,8 @@ _CYCLE_ENDS = 6
 def validate(plan: Plan, catalog: Catalog, *, max_nodes: int, calls_left: int) -> tuple[Violation, ...]:
     """Return all violations of a plan: those of the plan as a whole first, then those of each node in plan order.
 
-    Total on any plan, and linear in its size.
+    `calls_left` counts the nodes that take a result which is already paid for as well: they need no call. Total on any
+    plan, and linear in its size.
     """
     if not plan.nodes:
         message = "the plan is empty: it needs at least one node, and exactly one FINAL_SYNTHESIS node"
@@ -47,10 +48,8 @@ def _check_size(size: int, max_nodes: int, calls_left: int) -> Iterator[Finding]
     if size > max_nodes:
         yield Rule.TOO_MANY_NODES, f"the plan has {size} nodes; use at most {max_nodes}"
     if size > calls_left:
-        yield (
-            Rule.TOO_MANY_CALLS,
-            f"the plan needs {size} tool calls, one a node; the budget has {calls_left} left, use at most that many",
-        )
+        fit = f"at most {calls_left} nodes fit: the calls left plus the results that are reused"
+        yield Rule.TOO_MANY_CALLS, f"the plan has {size} nodes, each of which is a tool call; {fit}"
 
 
 def _wrong_final_count(finals: list[PlanNode], index: PlanIndex) -> Finding:

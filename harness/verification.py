@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from harness.catalog import Catalog, ToolRole
-from harness.errors import listed
+from harness.errors import bounded, listed
 from harness.plan import Plan
 from harness.schedule import NodeStatus
 
@@ -32,6 +32,16 @@ class Verdict(BaseModel):
 
 
 PASSED = Verdict(outcome="PASSED")
+MAX_REASONS = 20
+MAX_REASON_CHARS = 500
+
+
+def bounded_verdict(verdict: Verdict) -> Verdict:
+    """Return a verdict of bounded size: whoever made it may have had any number of reasons of any length."""
+    reasons = [bounded(reason, MAX_REASON_CHARS) for reason in verdict.reasons[:MAX_REASONS]]
+    if len(verdict.reasons) > MAX_REASONS:
+        reasons[-1] = f"and {len(verdict.reasons) - MAX_REASONS + 1} more reasons"
+    return verdict if tuple(reasons) == verdict.reasons else verdict.model_copy(update={"reasons": tuple(reasons)})
 
 
 def report_text(result: JsonValue) -> str | None:

@@ -1,10 +1,45 @@
 """Sizes on the wire, measured before anything is handed to Temporal: what is too large would hang or end the run."""
 
-from pydantic import JsonValue, TypeAdapter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any, TypeVar
 
-_JSON = TypeAdapter(JsonValue)
+from pydantic import BaseModel, JsonValue, TypeAdapter
+
+T = TypeVar("T", bound=BaseModel)
+
+Sendable = JsonValue | BaseModel | Sequence[BaseModel]
+_ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
 
 
-def encoded_size(value: JsonValue) -> int:
-    """Return the bytes of a JSON value as it travels."""
-    return len(_JSON.dump_json(value))
+def encoded_size(value: Sendable) -> int:
+    """Return the bytes of a value as it travels: as JSON without the fields that nobody set."""
+    return len(_ANYTHING.dump_json(value, exclude_unset=True))
+
+
+@dataclass
+class Room:
+    """What one message can still hold, in encoded bytes."""
+
+    left: int
+    """Below zero when what must be sent is too large by itself: then nothing fits."""
+
+    def take(self, size: int) -> bool:
+        """Take so many bytes; refuse, changing nothing, what does not fit."""
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
+
+    def holds(self, value: Sendable) -> bool:
+        """Take the bytes of a value and of a comma after it; refuse, changing nothing, what does not fit."""
+        return self.take(encoded_size(value) + 1)
+
+    def first(self, items: Iterable[T]) -> tuple[T, ...]:
+        """Take the first items, as many as fit one after the other."""
+        return tuple(takewhile(self.holds, items))
+
+    def last(self, items: Sequence[T]) -> tuple[T, ...]:
+        """Take the last items, as many as fit one after the other, in their order."""
+        return self.first(reversed(items))[::-1]

@@ -7,7 +7,10 @@ from temporalio.workflow import ActivityCancellationType
 with workflow.unsafe.imports_passed_through():
     from activities.run_activities import UNKNOWN_TOOLKIT, RunActivities
     from harness.calls import DescribeRequest
+    from harness.catalog import Catalog
+    from harness.errors import ErrorCode
     from harness.run import RunPhase, RunStatus
+    from harness.wire_size import encoded_size
 
 from workflows.activity_options import SHORT, retries
 from workflows.clock import Clock
@@ -16,6 +19,8 @@ from workflows.recover import OUT_OF_TIME, exhaust
 from workflows.run_state import RunState
 
 TRIES = 3
+MAX_CATALOG_BYTES = 800_000
+"""Largest encoded catalog: it is sent to the planner with the goal and five failures, over 2 MiB the run would hang."""
 
 
 async def describe_tools(state: RunState, clock: Clock) -> RunPhase:
@@ -35,10 +40,18 @@ async def describe_tools(state: RunState, clock: Clock) -> RunPhase:
     await clock.wait_for(described)
     failure = failure_of(described, granted_tries=TRIES)
     if failure is None:
-        state.catalog = described.result()
-        return RunPhase.PLANNING
+        return _described(state, described.result())
     if failure.was_cancelled:
         return exhaust(state, {}, f"budget exhausted before planning: {OUT_OF_TIME}")
     if failure.kind == UNKNOWN_TOOLKIT:
         raise ApplicationError(failure.message, type=UNKNOWN_TOOLKIT, non_retryable=True)
     return state.end(RunStatus.FAILED_PLANNING, error=failure.message, error_code=failure.code)
+
+
+def _described(state: RunState, catalog: Catalog) -> RunPhase:
+    size = encoded_size(catalog)
+    if size <= MAX_CATALOG_BYTES:
+        state.catalog = catalog
+        return RunPhase.PLANNING
+    why = f"toolkit {catalog.toolkit!r}: its catalog has {size:,} bytes, the limit is {MAX_CATALOG_BYTES:,}; offer less"
+    return state.end(RunStatus.FAILED_PLANNING, error=why, error_code=ErrorCode.PAYLOAD_TOO_LARGE)

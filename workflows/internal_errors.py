@@ -19,8 +19,6 @@ from temporalio.worker import (
 )
 
 with workflow.unsafe.imports_passed_through():
-    from pydantic import ValidationError
-
     from harness.errors import ErrorCode, bounded
 
 T = TypeVar("T")
@@ -31,7 +29,7 @@ async def guarded(work: Awaitable[T], on_bug: Callable[[Exception], Awaitable[T]
     """Await work; hand an exception that nobody foresaw to `on_bug`."""
     try:
         return await work
-    except (FailureError, ValidationError):
+    except FailureError:
         raise
     except Exception as bug:  # noqa: BLE001 - the boundary of workflow code: a bug must not hang the run
         workflow.logger.exception("internal error")

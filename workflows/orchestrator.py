@@ -11,10 +11,10 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue, ValidationError
 
     from harness.budget import BudgetSnapshot, Extension
-    from harness.carry import RunInput
+    from harness.carry import MAX_CARRY_BYTES, RunInput
     from harness.catalog import Catalog
     from harness.details import render_details
-    from harness.errors import ErrorClass, ErrorCode, classify
+    from harness.errors import ErrorClass, ErrorCode, bounded, classify
     from harness.plan import Plan
     from harness.recovery import describe_failure, failure_class
     from harness.reuse import reusable_results
@@ -22,6 +22,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.schedule import NodeStatus
     from harness.trace import TraceEvent, TraceKind
     from harness.validation import summarize, validate
+    from harness.wire_size import Room
 
 from workflows.clock import Clock
 from workflows.describing import describe_tools
@@ -74,9 +75,9 @@ class OrchestratorWorkflow:
 
     @workflow.query
     def trace(self, after: int = 0) -> tuple[TraceEvent, ...]:
-        """Return at most 1,000 trace events from index `after` on; call again until none comes."""
+        """Return at most 1,000 trace events from index `after` on, fewer when they are long; call until none comes."""
         start = max(0, after - self._state.trace_dropped)
-        return tuple(self._state.trace[start : start + TRACE_PAGE])
+        return Room(MAX_CARRY_BYTES).first(self._state.trace[start : start + TRACE_PAGE])
 
     @workflow.update
     async def extend(self, more: Extension) -> BudgetSnapshot:
@@ -188,7 +189,7 @@ class OrchestratorWorkflow:
                 workflow.logger.info("cancelled again while work in flight is being cancelled")
         stopping.result()
         if self._state.ending is None:
-            reason = workflow.cancellation_reason() or "cancelled on request"
+            reason = bounded(workflow.cancellation_reason() or "cancelled on request")
             self._state.emit(TraceKind.RUN_CANCEL, "CANCELLED", message=reason)
             self._state.end(RunStatus.CANCELLED, error=reason)
         return await self._finish()

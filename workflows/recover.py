@@ -9,7 +9,15 @@ with workflow.unsafe.imports_passed_through():
 
     from harness.errors import ErrorClass, ErrorCode
     from harness.partial_report import partial_report
-    from harness.recovery import FailedNode, FailureContext, RecoveryAction, Situation, decide, describe_failure
+    from harness.recovery import (
+        FailedNode,
+        FailureContext,
+        RecoveryAction,
+        Situation,
+        bounded_failure,
+        decide,
+        describe_failure,
+    )
     from harness.run import FAILED_STATUS, AttemptRecord, RunPhase, RunStatus
     from harness.schedule import NodeStatus
     from harness.trace import TraceKind
@@ -94,11 +102,13 @@ def _failure_context(state: RunState, error_class: ErrorClass, message: str) -> 
         if n.status is NodeStatus.FAILED
     )
     skipped = tuple(n.node.id for n in nodes if n.status is NodeStatus.SKIPPED)
-    return FailureContext(
-        attempt=state.attempt,
-        phase=state.phase,
-        error_class=error_class,
-        message=message,
-        nodes=failed,
-        skipped=skipped,
+    return bounded_failure(
+        FailureContext(
+            attempt=state.attempt,
+            phase=state.phase,
+            error_class=error_class,
+            message=message,
+            nodes=failed,
+            skipped=skipped,
+        )
     )

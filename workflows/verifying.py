@@ -11,7 +11,15 @@ with workflow.unsafe.imports_passed_through():
     from harness.plan import Plan
     from harness.run import RunPhase, RunStatus
     from harness.trace import TraceKind
-    from harness.verification import Verdict, final_node_id, report_text, sources_of, verify_structure
+    from harness.verification import (
+        Verdict,
+        bounded_verdict,
+        final_node_id,
+        report_text,
+        sources_of,
+        verify_structure,
+    )
+    from harness.wire_size import encoded_size
 
 from workflows.activity_options import HEARTBEAT_TIMEOUT, SHORT, retries, within
 from workflows.clock import Clock
@@ -21,6 +29,8 @@ from workflows.recover import recover
 from workflows.run_state import RunState
 
 TRIES = 3
+MAX_CHECKED_BYTES = 1_500_000
+"""Largest encoded report with its sources that is sent to be checked: over 2 MiB the run would hang."""
 
 
 async def verify(state: RunState, execution: PlanExecution, clock: Clock) -> RunPhase:
@@ -44,13 +54,18 @@ async def verify(state: RunState, execution: PlanExecution, clock: Clock) -> Run
 async def _judge(state: RunState, plan: Plan, catalog: Catalog, execution: PlanExecution, clock: Clock) -> Verdict:
     """Have the toolkit check the report against what it was written from. The work is paid for, so it may overrun."""
     final = final_node_id(plan, catalog)
+    report, sources = execution.results[final], sources_of(plan, final, execution.results)
+    size = encoded_size([report, sources])
+    if size > MAX_CHECKED_BYTES:
+        why = f"report and sources have {size:,} bytes, the limit of a check is {MAX_CHECKED_BYTES:,}"
+        return _not_verified(f"{why}; give the report fewer or smaller sources")
     checked = workflow.start_activity_method(
         RunActivities.verify_report,
         VerifyRequest(
             goal=state.request.goal,
             toolkit=state.request.toolkit,
-            report=execution.results[final],
-            results=sources_of(plan, final, execution.results),
+            report=report,
+            results=sources,
         ),
         start_to_close_timeout=within(SHORT),
         heartbeat_timeout=HEARTBEAT_TIMEOUT,
@@ -61,5 +76,9 @@ async def _judge(state: RunState, plan: Plan, catalog: Catalog, execution: PlanE
     await clock.wait_for(checked, may_overrun=True)
     failure = failure_of(checked, granted_tries=TRIES)
     if failure is None:
-        return checked.result()
-    return Verdict(outcome="NOT_VERIFIED", reasons=(f"the report could not be checked: {failure.message}",))
+        return bounded_verdict(checked.result())
+    return _not_verified(failure.message)
+
+
+def _not_verified(why: str) -> Verdict:
+    return Verdict(outcome="NOT_VERIFIED", reasons=(f"the report could not be checked: {why}",))

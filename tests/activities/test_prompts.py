@@ -108,3 +108,19 @@ def test_equal_requests_give_equal_prompts() -> None:
 
 def test_json_in_a_fence_is_compact_and_keeps_other_scripts() -> None:
     assert unfenced(fenced_json("rows", [{"a": "ü"}])) == {"rows": '[{"a":"ü"}]'}
+
+
+def test_a_wide_failure_says_how_much_is_left_out() -> None:
+    failure = FailureContext(
+        attempt=0,
+        phase="EXECUTING",
+        error_class=ErrorClass.MISSING_INFO,
+        message="it failed",
+        nodes_untold=950,
+        skipped_untold=700,
+    )
+
+    told = unfenced(planning_prompt(_request(failures=(failure,))).user)["failures"]
+
+    assert '"more_failed_nodes":950' in told
+    assert '"more_skipped_nodes":700' in told

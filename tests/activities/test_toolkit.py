@@ -135,7 +135,7 @@ def test_a_report_may_refer_to_itself() -> None:
         """Report."""
         return Nested(report="")
 
-    assert Toolkit(name="ok", tools=(final,)).tool("final") is final
+    assert Toolkit(name="ok", tools=(final,)).by_name()["final"] is final
 
 
 def test_the_context_is_no_argument() -> None:

@@ -1,14 +1,27 @@
 from datetime import UTC, datetime, timedelta
+from time import perf_counter
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel, JsonValue
 
 from harness.budget import Budget, Ledger, Limits
-from harness.carry import Carry, fit_carry, fit_result
-from harness.errors import ErrorClass
-from harness.run import AttemptRecord, RunPhase, RunResult, RunStatus, draft_nodes
+from harness.carry import MAX_CARRY_BYTES, Carry, RunInput, fit_carry, fit_result
+from harness.errors import ErrorClass, ErrorCode
+from harness.recovery import FailedNode, FailureContext
+from harness.run import MAX_GOAL_CHARS, AttemptRecord, NodeReport, RunPhase, RunResult, RunStatus, draft_nodes
+from harness.schedule import NodeStatus
 from harness.trace import TraceEvent, TraceKind
-from tests.builders import chain
+from harness.verification import Verdict
+from tests.builders import chain, literal, node
+from workflows.data_converter import DATA_CONVERTER
 
+MEBIBYTE = 1_048_576
+MOST_BYTES = 2 * MEBIBYTE
+"""Temporal fails a workflow task that sends more, again and again."""
+MOST_SECONDS = 1.5
+"""After two seconds Temporal takes a workflow for deadlocked; an idle machine needs a fifth of that."""
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BUDGET = Budget(Limits()).snapshot(timedelta(0))
 
@@ -50,7 +63,9 @@ def attempt(nodes: int) -> AttemptRecord:
 
 
 def size(model: BaseModel) -> int:
-    return len(model.model_dump_json(exclude_unset=True).encode())
+    """Return the bytes that the data converter makes of a value."""
+    (payload,) = DATA_CONVERTER.payload_converter.to_payloads([model])
+    return len(payload.data)
 
 
 def test_what_fits_is_carried_whole() -> None:
@@ -69,10 +84,24 @@ def test_the_largest_reusable_results_go_first() -> None:
     assert size(fitted) <= 4500
 
 
-def test_then_the_oldest_trace_events_go_and_are_counted() -> None:
-    fitted = fit_carry(carry({"a": "x" * 100}, events(20)), 3000)
+def test_results_leave_half_of_the_room_to_the_record_of_the_run() -> None:
+    fitted = fit_carry(carry({str(i): "x" * 100 for i in range(100)}, events(20)), 6000)
 
-    assert fitted.paid == {}
+    assert 0 < len(fitted.paid) < 100
+    assert 0 < len(fitted.trace) < 20
+    assert size(fitted) <= 6000
+
+
+def test_reusable_results_keep_half_of_the_room_however_long_the_trace_is() -> None:
+    fitted = fit_carry(carry({"a": "x" * 100}, events(2000)), 6000)
+
+    assert fitted.paid == {"a": "x" * 100}
+    assert size(fitted) <= 6000
+
+
+def test_the_oldest_trace_events_go_and_are_counted() -> None:
+    fitted = fit_carry(carry(trace=events(20)), 3000)
+
     assert 0 < len(fitted.trace) < 20
     assert fitted.trace == events(20)[-len(fitted.trace) :]
     assert fitted.trace_dropped == 20 - len(fitted.trace)
@@ -95,9 +124,163 @@ def test_result_loses_its_oldest_trace_events() -> None:
     assert size(fitted) <= 4000
 
 
-def test_result_then_loses_the_nodes_of_earlier_attempts() -> None:
-    fitted = fit_result(result(events(2), (attempt(100),)), 4000)
+def test_an_earlier_attempt_whose_nodes_do_not_fit_loses_and_counts_them() -> None:
+    fitted = fit_result(result(events(2), (attempt(100), attempt(2))), 4000)
 
-    assert fitted.trace == ()
-    assert fitted.attempts == (attempt(100).model_copy(update={"nodes": ()}),)
+    assert [(len(a.nodes), a.nodes_dropped) for a in fitted.attempts] == [(0, 100), (2, 0)]
+    assert fitted.trace == events(2)
     assert size(fitted) <= 4000
+
+
+def test_what_an_attempt_has_lost_adds_up_over_the_chain() -> None:
+    once = fit_result(result(attempts=(attempt(100),)), 4000)
+
+    assert fit_result(once.model_copy(update={"report": "r" * 5000}), 4000).attempts[0].nodes_dropped == 100
+
+
+def test_a_node_that_does_not_fit_whole_keeps_its_ends() -> None:
+    fitted = fit_result(result().model_copy(update={"plan": monstrous_nodes(2, "x" * 5000)}), 6000)
+
+    assert [len(report.node.arguments[0].value.literal_value) <= 200 for report in fitted.plan] == [True, True]
+    assert "characters cut" in fitted.plan[0].node.arguments[0].value.literal_value
+    assert "characters cut" in (fitted.plan[0].error or "")
+    assert fitted.plan_dropped == 0
+
+
+def test_a_plan_that_does_not_fit_keeps_its_first_nodes_and_counts_the_rest() -> None:
+    fitted = fit_result(result().model_copy(update={"plan": monstrous_nodes(100, "x")}), 6000)
+
+    assert 0 < len(fitted.plan) < 100
+    assert [report.node.id for report in fitted.plan] == [f"n{i}" for i in range(len(fitted.plan))]
+    assert fitted.plan_dropped == 100 - len(fitted.plan)
+
+
+def test_a_report_is_cut_only_when_it_does_not_fit_by_itself() -> None:
+    large = result(events(20), (attempt(100),)).model_copy(update={"report": "r" * 3000})
+
+    assert fit_result(large, 4000).report == "r" * 3000
+    assert "characters cut" in (fit_result(large, 3000).report or "")
+    assert size(fit_result(large, 3000)) <= 3000
+
+
+CONTROL = "\x01"
+"""The dearest character: six bytes on the wire."""
+
+
+def monstrous_nodes(count: int, text: str) -> tuple[NodeReport, ...]:
+    reports = []
+    for i in range(count):
+        wide = node(f"n{i}", "x" * 64, deps=["d" * 100] * 3, arguments={"a" * 64: literal(text)})
+        reports.append(NodeReport(node=wide, status=NodeStatus.FAILED, error=text))
+    return tuple(reports)
+
+
+def monstrous_attempts(count: int, nodes: tuple[NodeReport, ...], text: str) -> tuple[AttemptRecord, ...]:
+    return tuple(
+        AttemptRecord(attempt=i, phase=RunPhase.EXECUTING, error_class=ErrorClass.VALIDATION, error=text, nodes=nodes)
+        for i in range(count)
+    )
+
+
+def monstrous_failures(count: int, nodes: int, text: str) -> tuple[FailureContext, ...]:
+    failed = tuple(
+        FailedNode(id="n" * 100, tool="t" * 64, code=ErrorCode.MISSING_INFO, message=text) for _ in range(nodes)
+    )
+    return tuple(
+        FailureContext(
+            attempt=i,
+            phase="EXECUTING",
+            error_class=ErrorClass.MISSING_INFO,
+            message=text,
+            nodes=failed,
+            skipped=("s" * 100,) * nodes,
+        )
+        for i in range(count)
+    )
+
+
+def monstrous_events(count: int, text: str) -> tuple[TraceEvent, ...]:
+    return tuple(event.model_copy(update={"message": text, "run_id": "r" * 1000}) for event in events(count))
+
+
+def monstrous_carry(width: int, text: str, results: int, result_size: int) -> Carry:
+    return Carry(
+        attempt=20,
+        started_at=NOW,
+        limits=Limits(),
+        ledger=Ledger(),
+        retries=10,
+        failures=monstrous_failures(5, width, text),
+        attempts=monstrous_attempts(21, monstrous_nodes(width, text), text),
+        paid={f"{i:064}": CONTROL * result_size for i in range(results)},
+        trace=monstrous_events(width, text),
+        applied_messages=(CONTROL * 200,) * 200,
+        feedback=text,
+    )
+
+
+def monstrous_result(width: int, text: str, report_size: int) -> RunResult:
+    return RunResult(
+        run_id="r" * 1000,
+        session_id=CONTROL * 200,
+        status=RunStatus.FAILED_VERIFICATION,
+        report=CONTROL * report_size,
+        error=text,
+        verdict=Verdict(outcome="REJECTED", reasons=(text,) * width),
+        plan=monstrous_nodes(width, text),
+        attempts=monstrous_attempts(21, monstrous_nodes(width, text), text),
+        budget=BUDGET,
+        trace=monstrous_events(width, text),
+    )
+
+
+MONSTERS = {
+    "1,000 nodes with errors of 2,000 characters": (1000, "e" * 2000),
+    "1,000 nodes with errors that travel as 12,000 bytes": (1000, CONTROL * 2000),
+    "a few nodes with texts of 1 MB": (4, "e" * 1_000_000),
+    "1,000 nodes without texts": (1000, ""),
+}
+
+
+@pytest.mark.parametrize(("width", "text"), MONSTERS.values(), ids=MONSTERS.keys())
+def test_the_input_of_the_next_attempt_fits_whatever_the_run_has_gathered(width: int, text: str) -> None:
+    whole = monstrous_carry(width, text, results=400, result_size=10_000)
+    started = perf_counter()
+
+    fitted = fit_carry(whole)
+
+    assert perf_counter() - started < MOST_SECONDS
+    assert size(fitted) <= MAX_CARRY_BYTES
+    assert fitted.failures
+    assert fitted.paid
+    assert sum(len(a.nodes) + a.nodes_dropped for a in fitted.attempts) == 21 * width
+    assert len(fitted.trace) + fitted.trace_dropped == width
+    goal = RunInput(goal="g" + CONTROL * (MAX_GOAL_CHARS - 1), session_id=CONTROL * 200, toolkit=CONTROL * 200)
+    assert size(goal.model_copy(update={"carry": fitted})) < MOST_BYTES
+
+
+@pytest.mark.parametrize(("width", "text"), MONSTERS.values(), ids=MONSTERS.keys())
+def test_a_result_fits_beside_a_report_of_1_mib_that_is_never_cut(width: int, text: str) -> None:
+    whole = monstrous_result(width, text, report_size=MEBIBYTE // 6)
+    started = perf_counter()
+
+    fitted = fit_result(whole)
+
+    assert perf_counter() - started < MOST_SECONDS
+    assert size(fitted) <= MAX_CARRY_BYTES
+    assert fitted.report == whole.report
+    assert len(fitted.plan) + fitted.plan_dropped == width
+    assert sum(len(a.nodes) + a.nodes_dropped for a in fitted.attempts) == 21 * width
+    assert len(fitted.trace) + fitted.trace_dropped == width
+
+
+@given(
+    width=st.integers(0, 30),
+    text=st.text(max_size=50).map(lambda text: text * 60),
+    results=st.integers(0, 30),
+    scale=st.integers(0, 3000),
+    limit=st.integers(600_000, 900_000),
+)
+def test_carries_and_results_of_any_shape_fit(width: int, text: str, results: int, scale: int, limit: int) -> None:
+    assert size(fit_carry(monstrous_carry(width, text, results, scale), limit)) <= limit
+    assert size(fit_result(monstrous_result(width, text, scale * 20), limit)) <= limit

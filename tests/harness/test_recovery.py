@@ -12,6 +12,7 @@ from harness.recovery import (
     Situation,
     action_for,
     backoff,
+    bounded_failure,
     code_of_effect,
     decide,
     describe_failure,
@@ -148,6 +149,43 @@ def test_describes_a_failure_with_one_line_a_fact() -> None:
         "node=facts tool=get_genre_facts errorCode=MISSING_INFO error='which\\ngenre?'",
         "skipped: 'games', 'summary'",
     ]
+
+
+def wide_failure(failed: int, skipped: int, message: str = "x") -> FailureContext:
+    nodes = [FailedNode(id=f"n{i}", tool="read", code=ErrorCode.MISSING_INFO, message=message) for i in range(failed)]
+    ids = tuple(f"s{i}" for i in range(skipped))
+    return FailureContext(
+        attempt=0, phase="EXECUTING", error_class=MISSING_INFO, message=message, nodes=tuple(nodes), skipped=ids
+    )
+
+
+def test_a_small_failure_is_told_as_it_is() -> None:
+    whole = wide_failure(50, 200, "x" * 500)
+
+    assert bounded_failure(whole) == whole
+    assert bounded_failure(whole).model_dump(exclude_unset=True) == whole.model_dump(exclude_unset=True)
+
+
+def test_a_planner_is_told_the_first_nodes_of_a_wide_failure_and_how_many_more_there_are() -> None:
+    told = bounded_failure(wide_failure(1000, 900))
+
+    assert [node.id for node in told.nodes] == [f"n{i}" for i in range(50)]
+    assert told.skipped == tuple(f"s{i}" for i in range(200))
+    assert (told.nodes_untold, told.skipped_untold) == (950, 700)
+    assert bounded_failure(told) == told
+    lines = describe_failure(told).splitlines()
+    assert len(lines) == 54
+    assert lines[51] == "and 950 more failed nodes"
+    assert lines[53] == "and 700 more skipped nodes"
+
+
+def test_long_messages_of_a_failure_are_cut_and_say_so() -> None:
+    told = bounded_failure(wide_failure(1, 0, "x" * 100_000))
+
+    assert len(told.message) <= 2000
+    assert len(told.nodes[0].message) <= 500
+    assert "characters cut" in told.message
+    assert "characters cut" in told.nodes[0].message
 
 
 def test_describes_a_failure_without_nodes_in_one_line() -> None:

@@ -255,7 +255,7 @@ def test_refuses_more_nodes_than_the_plan_may_have_and_than_the_budget_has_calls
 
     assert rules(found) == [(None, Rule.TOO_MANY_NODES), (None, Rule.TOO_MANY_CALLS)]
     assert found[0].message == "the plan has 4 nodes; use at most 3"
-    assert "the budget has 2 left" in found[1].message
+    assert "at most 2 nodes fit: the calls left plus the results that are reused" in found[1].message
 
 
 def test_accepts_exactly_as_many_nodes_as_there_are_calls() -> None:

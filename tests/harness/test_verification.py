@@ -2,7 +2,15 @@ import pytest
 from pydantic import JsonValue, ValidationError
 
 from harness.schedule import NodeStatus
-from harness.verification import PASSED, Verdict, final_node_id, report_text, sources_of, verify_structure
+from harness.verification import (
+    PASSED,
+    Verdict,
+    bounded_verdict,
+    final_node_id,
+    report_text,
+    sources_of,
+    verify_structure,
+)
 from tests.builders import games_catalog, games_plan, node, plan
 
 NODES = ("facts", "reviews", "games", "prices", "summary")
@@ -104,3 +112,25 @@ def test_sources_are_keyed_by_tool_and_repeated_tools_give_a_list() -> None:
     )
 
     assert sources_of(whole, "r", {"a": 1, "b": 2, "c": 3}) == {"get_games": [1, 2], "get_prices": 3}
+
+
+def test_a_verdict_of_ordinary_size_is_kept_as_it_is() -> None:
+    verdict = Verdict(outcome="REJECTED", reasons=("x" * 500,) * 20)
+
+    assert bounded_verdict(verdict) is verdict
+    assert bounded_verdict(PASSED) is PASSED
+
+
+def test_a_verdict_with_more_than_20_reasons_says_how_many_are_left_out() -> None:
+    fitted = bounded_verdict(Verdict(outcome="REJECTED", reasons=tuple(f"reason {i}" for i in range(1000))))
+
+    assert fitted.outcome == "REJECTED"
+    assert fitted.reasons == (*(f"reason {i}" for i in range(19)), "and 981 more reasons")
+    assert bounded_verdict(fitted) is fitted
+
+
+def test_a_long_reason_is_cut_and_says_so() -> None:
+    (reason,) = bounded_verdict(Verdict(outcome="NOT_VERIFIED", reasons=("x" * 1_000_000,))).reasons
+
+    assert len(reason) <= 500
+    assert "characters cut" in reason

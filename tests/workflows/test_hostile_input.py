@@ -21,7 +21,7 @@ from harness.trace import TraceKind
 from harness.verification import PASSED, Verdict
 from tests.builders import literal, node, plan, result_of, results_of
 from tests.replay.histories import fetch_chain
-from tests.stage import fan_in, stage
+from tests.stage import fan_in, patient, stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -82,9 +82,28 @@ async def test_an_unknown_toolkit_fails_the_run_by_name(client: Client) -> None:
     assert "stage" in failure.value.cause.message
 
 
-async def test_a_bug_in_workflow_code_ends_the_run_as_internal(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def lose_a_key() -> object:
+    return {}["gone"]
+
+
+def misread_a_value() -> object:
+    return Limits.model_validate({"max_tokens": -1})
+
+
+def break_a_rule() -> object:
+    raise ValueError("a rule is broken")
+
+
+@pytest.mark.parametrize(
+    ("bug", "named"),
+    [(lose_a_key, "KeyError"), (misread_a_value, "ValidationError"), (break_a_rule, "ValueError")],
+    ids=["KeyError", "ValidationError", "ValueError"],
+)
+async def test_a_bug_in_workflow_code_ends_the_run_as_internal(
+    client: Client, monkeypatch: pytest.MonkeyPatch, bug: Callable[[], object], named: str
+) -> None:
     def broken(*_: object, **__: object) -> object:
-        raise KeyError("gone")
+        return bug()
 
     monkeypatch.setattr("harness.budget.Budget.settle", broken)
     async with stage(client, fan_in("a")) as it:
@@ -93,7 +112,7 @@ async def test_a_bug_in_workflow_code_ends_the_run_as_internal(client: Client, m
 
     assert result.status is RunStatus.FAILED_PLANNING
     assert result.error_code is ErrorCode.INTERNAL
-    assert "KeyError" in (result.error or "")
+    assert named in (result.error or "")
     assert await failed_tasks(handle) == 0
 
 
@@ -327,3 +346,27 @@ async def test_a_verdict_of_any_length_is_bounded_before_it_is_kept(client: Clie
     assert len(result.verdict.reasons) == 20
     assert result.verdict.reasons[-1] == "and 481 more reasons"
     assert len(it.tools.calls[-1].feedback) < 20 * 502
+
+
+async def test_a_catalog_too_large_for_a_planner_fails_the_run_by_name(client: Client) -> None:
+    async with stage(
+        client, fan_in("a"), toolkit=lambda tools: replace(tools.toolkit(), guidance="g" * 1_900_000)
+    ) as it:
+        result = await it.run(within=10)
+
+    assert result.status is RunStatus.FAILED_PLANNING
+    assert result.error_code is ErrorCode.PAYLOAD_TOO_LARGE
+    assert "'stage'" in (result.error or "")
+    assert it.model.requests == []
+
+
+async def test_a_reason_of_1_mb_cancels_a_run_like_any_other(client: Client) -> None:
+    async with stage(client, fan_in("a"), outcomes={"a": [lambda _: asyncio.sleep(30)]}, toolkit=patient) as it:
+        handle = await it.start()
+        await handle.cancel(reason="why" * 300_000)
+        result = await asyncio.wait_for(handle.result(), 20)
+
+    assert result.status is RunStatus.CANCELLED
+    assert len(result.error or "") <= 2000
+    assert result.trace[0].kind is TraceKind.RUN_START
+    assert await failed_tasks(handle) == 0
