@@ -121,7 +121,7 @@ def planning_prompt(request: PlanRequest) -> Prompt:
     if request.failures:
         parts += [
             "Earlier attempts at this goal failed, oldest first:",
-            fenced("failures", "\n".join(_compact_json(_failure(failure)) for failure in request.failures)),
+            fenced("failures", "\n".join(_compact_json(_failure(failure)) for failure in reversed(request.failures))),
             REPAIR_RULE,
         ]
     return Prompt(system=PLANNER_RULES, user="\n\n".join(parts))

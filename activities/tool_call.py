@@ -21,6 +21,9 @@ from activities.try_ledger import TryLedger
 from harness.calls import ToolReply, ToolRequest
 from harness.errors import ErrorCode, ToolError
 
+MAX_DEPTH = 100
+"""Deepest nesting of a result; a workflow can decode 200 levels, with everything that is around them."""
+
 
 class ToolActivities:
     """Runs the tools of a worker's toolkits."""
@@ -99,7 +102,7 @@ def _encode(tool: Tool, value: object, *, limit: int, node_id: str) -> JsonValue
     """Check the result against the tool's own type and return it as JSON that any server can carry."""
     name = tool.spec.name
     try:
-        _refuse_non_finite(tool.result.dump_python(value, warnings="error"))
+        _refuse_what_json_lacks(tool.result.dump_python(value, warnings="error"))
         plain: JsonValue = tool.result.dump_python(value, mode="json", warnings="error")
         encoded = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         tool.result.validate_json(encoded)
@@ -114,15 +117,16 @@ def _encode(tool: Tool, value: object, *, limit: int, node_id: str) -> JsonValue
     return plain
 
 
-def _refuse_non_finite(value: object) -> None:
-    """Refuse NaN and infinities, which pydantic would silently turn into null."""
-    waiting = [value]
+def _refuse_what_json_lacks(value: object) -> None:
+    """Refuse NaN and infinities, which pydantic would turn into null, and what is nested too deep to decode."""
+    waiting = [(value, 1)]
     while waiting:
-        current = waiting.pop()
+        current, depth = waiting.pop()
         if isinstance(current, float | Decimal) and not math.isfinite(current):
-            msg = f"{current} has no JSON form"
-            raise ValueError(msg)
+            raise ValueError(f"{current} has no JSON form")
+        if depth > MAX_DEPTH:
+            raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
         if isinstance(current, dict):
-            waiting.extend(current.values())
+            waiting.extend((inner, depth + 1) for inner in current.values())
         elif isinstance(current, list | tuple | set | frozenset):
-            waiting.extend(current)
+            waiting.extend((inner, depth + 1) for inner in current)

@@ -205,12 +205,20 @@ async def test_an_oversized_result_fails_its_node_once_naming_node_size_and_limi
     assert "262,144" in (result.error or "")
 
 
+def nested(levels: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
 ODD_RESULTS = {
     "NaN": float("nan"),
     "infinity": float("inf"),
     "a lone surrogate": "bad \udcad text",
     "bytes that are no text": b"\xff\xfe",
     "an object": object(),
+    "nesting without end": nested(150),
     "NaN inside": {"deep": [1.0, float("nan")]},
 }
 
