@@ -120,7 +120,7 @@ def planning_prompt(request: PlanRequest) -> Prompt:
         parts += ["Advice on these tools:", fenced("guidance", request.catalog.guidance)]
     if request.failures:
         parts += [
-            "Earlier attempts at this goal failed, oldest first:",
+            "Earlier attempts at this goal failed, newest first:",
             fenced("failures", "\n".join(_compact_json(_failure(failure)) for failure in reversed(request.failures))),
             REPAIR_RULE,
         ]
