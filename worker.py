@@ -32,7 +32,7 @@ from workflows.task_queue import task_queue
 from workflows.telemetry import telemetry
 
 GRACEFUL_STOP = timedelta(seconds=65)
-"""How long a stopping worker lets activities end: a model call takes 60 s at most."""
+"""How long a stopping worker lets activities end: a model call takes 60 s unless the run says otherwise."""
 STICKY_TIMEOUT = timedelta(seconds=1)
 """How long a workflow task waits for a lost worker's cache before another worker takes it; 10 s by default."""
 DEFAULT_TOOLKIT = "games"
@@ -48,6 +48,7 @@ def build_worker(
     *,
     task_queue: str,
     max_cached_workflows: int = 1000,
+    graceful_stop: timedelta = GRACEFUL_STOP,
     plugins: Sequence[Plugin] = (),
 ) -> Worker:
     """Put a worker together; nothing runs yet. A cache of 0 replays each workflow at every task, for tests."""
@@ -58,7 +59,7 @@ def build_worker(
         activities=[runs.describe_catalog, runs.draft_plan, runs.verify_report, tools.call_tool],
         interceptors=[InternalErrors()],
         workflow_runner=sandbox(),
-        graceful_shutdown_timeout=GRACEFUL_STOP,
+        graceful_shutdown_timeout=graceful_stop,
         max_heartbeat_throttle_interval=HEARTBEAT_INTERVAL,
         max_cached_workflows=max_cached_workflows,
         plugins=plugins,
@@ -80,13 +81,15 @@ async def serve(client: Client, toolkits: Sequence[str] = (DEFAULT_TOOLKIT,)) ->
         SettingsError: when the model settings cannot work.
     """
     kits = {name: load_toolkit(name) for name in toolkits}
-    model = OpenAIModel(WorkerSettings.from_environment(os.environ))
+    settings = WorkerSettings.from_environment(os.environ)
+    model = OpenAIModel(settings)
     try:
         # Telemetry is entered first, so that the workers have stopped when the last spans are sent.
         with telemetry(os.environ, SERVICE) as plugins:
             async with AsyncExitStack() as stack:
                 for name, kit in kits.items():
-                    runs, tools = RunActivities({name: kit}, model, model.card), ToolActivities(kit.by_name(), model)
+                    runs = RunActivities({name: kit}, model, model.cards, secrets=settings.secrets)
+                    tools = ToolActivities(kit.by_name(), model, secrets=settings.secrets)
                     worker = build_worker(client, runs, tools, task_queue=task_queue(name), plugins=plugins)
                     await stack.enter_async_context(worker)
                 yield

@@ -1,12 +1,14 @@
-"""Answers: from a model's text to a typed value. Lenient about the wrapping, strict about what is inside."""
+"""Answers: from a model's text to a typed value. Lenient about wrapping and syntax, strict about what is inside."""
 
 import json
 import re
-from typing import NoReturn, TypeVar
+from dataclasses import dataclass
+from typing import Generic, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from activities.json_syntax import SyntaxRepairError, repair
 from activities.model.request import ModelError
 from harness.errors import ErrorCode, bounded
 
@@ -18,48 +20,68 @@ _FENCE = re.compile(r"^[ \t]*```[ \t]*([A-Za-z0-9_+-]*)[ \t]*\r?$", re.MULTILINE
 _SPACE = re.compile(r"\s*")
 
 
-def parse_answer(text: str, model_class: type[Answer]) -> Answer:
+@dataclass(frozen=True)
+class Parsed(Generic[Answer]):
+    """A structured answer."""
+
+    value: Answer
+    is_repaired: bool = False
+    """True when it was no JSON until its syntax was repaired."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A JSON value in a text."""
+
+    json: str
+    end: int
+    is_repaired: bool = False
+
+
+def parse_answer(text: str, model_class: type[Answer]) -> Parsed[Answer]:
     """Read a structured answer.
 
-    Accepted around the JSON: a byte order mark, prose before it, and one code fence, closed or not.
+    Accepted around the JSON: a byte order mark, prose before it, and one code fence, closed or not. In it: trailing
+    commas, single quotes, comments, unquoted keys. An answer that is cut is never completed.
 
     Raises:
         ModelError: INVALID_OUTPUT, naming each wrong field and what was expected.
     """
-    body = _unwrapped(text.lstrip("\ufeff").strip())
+    found = _unwrapped(text.lstrip("\ufeff").strip())
     try:
-        return model_class.model_validate_json(body, strict=True)
+        return Parsed(model_class.model_validate_json(found.json, strict=True), found.is_repaired)
     except ValidationError as error:
         name = model_class.__name__
         raise _invalid(f"the answer is no {name}: {_describe(error)}") from None
 
 
-def _unwrapped(text: str) -> str:
+def _unwrapped(text: str) -> _Found:
     """Return the one JSON value in a text. What is inside a JSON string is never looked at."""
     if not text:
         raise _invalid("the answer is empty; expected one JSON object")
     if text[0] in "{[":
-        end = _json_end(text, 0)
-        if text[end:].strip():
-            raise _invalid(f"text after the JSON object: {bounded(text[end:].strip(), 80)!r}")
-        return text
+        return _alone(text, 0)
     fence = _FENCE.search(text)
     if fence is None:
         return _after_prose(text)
-    start = _skip_space(text, fence.end())
-    end = _json_end(text, start)
-    _check_rest(text[end:])
-    return text[start:end]
+    found = _json_at(text, _skip_space(text, fence.end()))
+    _check_rest(text[found.end :])
+    return found
 
 
-def _after_prose(text: str) -> str:
+def _after_prose(text: str) -> _Found:
     start = text.find("{")
     if start < 0:
         raise _invalid(f"no JSON object in the answer: {bounded(text, 120)!r}")
-    end = _json_end(text, start)
-    if text[end:].strip():
-        raise _invalid(f"text after the JSON object: {bounded(text[end:].strip(), 80)!r}")
-    return text[start:end]
+    return _alone(text, start)
+
+
+def _alone(text: str, start: int) -> _Found:
+    found = _json_at(text, start)
+    rest = text[found.end :].strip()
+    if rest:
+        raise _invalid(f"text after the JSON object: {bounded(rest, 80)!r}")
+    return found
 
 
 def _check_rest(rest: str) -> None:
@@ -77,16 +99,26 @@ def _skip_space(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def _json_end(text: str, start: int) -> int:
-    """Return where the JSON value at `start` ends."""
+def _json_at(text: str, start: int) -> _Found:
+    """Return the JSON value at `start`."""
     try:
-        return _DECODER.raw_decode(text, start)[1]
+        end = _DECODER.raw_decode(text, start)[1]
+        return _Found(text[start:end], end)
     except json.JSONDecodeError as error:
-        raise _invalid(f"not valid JSON: {error.msg} at line {error.lineno} column {error.colno}") from None
+        return _repaired(text, start, error)
     except RecursionError:
         raise _invalid("not valid JSON: nested too deeply") from None
     except ValueError as error:
         raise _invalid(f"not valid JSON: {error}") from None
+
+
+def _repaired(text: str, start: int, error: json.JSONDecodeError) -> _Found:
+    try:
+        repaired = repair(text, start)
+    except SyntaxRepairError as unrepaired:
+        where = f"line {error.lineno} column {error.colno}"
+        raise _invalid(bounded(f"not valid JSON: {error.msg} at {where}; {unrepaired}", 300)) from None
+    return _Found(json.dumps(repaired.value), repaired.end, is_repaired=True)
 
 
 def _refuse_duplicates(pairs: list[tuple[str, object]]) -> None:

@@ -1,13 +1,16 @@
 """The activity boundary: any exception becomes a typed ApplicationError with the record of every try."""
 
 import asyncio
+import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from pydantic import ValidationError
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
+from activities.model.request import ModelError
+from activities.model.scrubbing import hide
 from activities.try_ledger import TryLedger
 from harness.calls import FailureDetails
 from harness.errors import ErrorClass, ErrorCode, ToolError, bounded, classify
@@ -19,31 +22,29 @@ CANCELLED = "CANCELLED"
 
 
 @asynccontextmanager
-async def activity_boundary(ledger: TryLedger, usage: Callable[[], Usage]) -> AsyncIterator[None]:
+async def activity_boundary(
+    ledger: TryLedger, usage: Callable[[], Usage], *, secrets: tuple[str, ...] = ()
+) -> AsyncIterator[None]:
     """Turn whatever the body raises into an ApplicationError that carries all tries, this one included.
 
-    `usage` is read when the body failed: a failed try may have cost tokens.
+    `usage` is read when the body failed: a failed try may have cost tokens. No secret gets into the error or a log.
     """
     try:
         yield
-    except asyncio.CancelledError:
-        details = activity.cancellation_details()
-        if details is None or not details.cancel_requested:
-            raise  # The worker shuts down: Temporal starts the try again elsewhere.
-        ledger.record(ErrorCode.TIMEOUT, "cancelled", usage())
-        raise ApplicationError("cancelled", _details(ledger), type=CANCELLED, non_retryable=True) from None
-    except ApplicationError:
-        raise
-    except Exception as exc:  # noqa: BLE001 - the boundary: everything becomes typed here
+    except asyncio.CancelledError as exc:
+        raise _cancelled(exc, ledger, usage()) from None
+    except (Exception, SystemExit, KeyboardInterrupt) as exc:  # noqa: BLE001 - the boundary: all becomes typed here
         error = as_tool_error(exc)
         if not isinstance(exc, ToolError):
-            activity.logger.warning("unforeseen exception", exc_info=exc)
-        ledger.record(error.code, bounded(error.message), usage())
+            told = hide("".join(traceback.format_exception(exc)), secrets)
+            activity.logger.warning("unforeseen exception\n%s", told)
+        message = _encodable(bounded(hide(error.message, secrets)))
+        ledger.record(error.code, message, usage(), falls_back=_falls_back(error))
         # Without its cause: Temporal would put the text of the whole chain into history, whatever its size.
-        raise _application_error(error, ledger) from None
+        raise _application_error(error, message, ledger) from None
 
 
-def as_tool_error(exc: Exception) -> ToolError:
+def as_tool_error(exc: BaseException) -> ToolError:
     """Name the code of any exception. What nobody foresaw is TOOL_EXECUTION_FAILED, which is fatal."""
     match exc:
         case ToolError():
@@ -66,16 +67,43 @@ def describe_validation(exc: ValidationError, limit: int = 10) -> str:
     return bounded("; ".join(lines + more))
 
 
-def _application_error(error: ToolError, ledger: TryLedger) -> ApplicationError:
-    is_transient = classify(error.code) is ErrorClass.TRANSIENT
-    wait = backoff(ledger.try_number, jitter=ledger.jitter, retry_after_s=error.retry_after_s)
+def _cancelled(exc: asyncio.CancelledError, ledger: TryLedger, usage: Usage) -> BaseException:
+    """Return what a cancelled try ends with: it depends on who cancelled it."""
+    details = activity.cancellation_details()
+    if details is None:
+        return _failed(ToolError(ErrorCode.TOOL_EXECUTION_FAILED, "the tool cancelled itself"), ledger, usage)
+    if details.cancel_requested:
+        ledger.record(ErrorCode.TIMEOUT, "cancelled", usage)
+        # Benign: somebody wanted it, so it is neither logged as a failure nor counted as one.
+        benign = ApplicationErrorCategory.BENIGN
+        return ApplicationError("cancelled", _details(ledger), type=CANCELLED, non_retryable=True, category=benign)
+    if details.worker_shutdown:
+        return _failed(ToolError(ErrorCode.TIMEOUT, "the worker was stopped"), ledger, usage)
+    return exc  # The server knows this try no more, or has paused it: whatever it ends with is not heard.
+
+
+def _failed(error: ToolError, ledger: TryLedger, usage: Usage) -> ApplicationError:
+    ledger.record(error.code, error.message, usage)
+    return _application_error(error, error.message, ledger)
+
+
+def _application_error(error: ToolError, message: str, ledger: TryLedger) -> ApplicationError:
+    falls_back = _falls_back(error)
+    is_retryable = falls_back or classify(error.code) is ErrorClass.TRANSIENT
+    # How long the failed provider wants to be left alone says nothing about the fallback.
+    retry_after_s = None if falls_back else error.retry_after_s
+    wait = backoff(ledger.try_number, jitter=ledger.jitter, retry_after_s=retry_after_s)
     return ApplicationError(
-        _encodable(bounded(error.message)),
+        message,
         _details(ledger),
         type=error.code,
-        non_retryable=not is_transient,
-        next_retry_delay=wait if is_transient else None,
+        non_retryable=not is_retryable,
+        next_retry_delay=wait if is_retryable else None,
     )
+
+
+def _falls_back(error: ToolError) -> bool:
+    return isinstance(error, ModelError) and error.falls_back
 
 
 def _details(ledger: TryLedger) -> FailureDetails:

@@ -4,19 +4,21 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from activities.answers import parse_answer
-from activities.model.request import Model, ModelError, ModelRequest, ModelRole
+from activities.model.request import Model, ModelAnswer, ModelError, ModelRequest
 from activities.prompts import planning_prompt
 from harness.calls import PlanRequest
+from harness.model_choice import ModelRole
 from harness.plan import Plan
-from harness.usage import Usage
 
 
 @dataclass(frozen=True)
 class DraftedPlan:
-    """A plan that has the right shape, not yet validated against the catalog, and what it cost."""
+    """A plan that has the right shape, not yet validated against the catalog, and the answer that it comes from."""
 
     plan: Plan
-    usage: Usage
+    answer: ModelAnswer
+    is_repaired: bool = False
+    """True when the answer was no JSON until its syntax was repaired."""
 
 
 async def draft_plan(model: Model, request: PlanRequest, timeout: timedelta) -> DraftedPlan:  # noqa: ASYNC109 - sent on
@@ -37,6 +39,7 @@ async def draft_plan(model: Model, request: PlanRequest, timeout: timedelta) -> 
         )
     )
     try:
-        return DraftedPlan(parse_answer(answer.text, Plan), answer.usage)
+        parsed = parse_answer(answer.text, Plan)
     except ModelError as error:
         raise ModelError(error.code, error.message, usage=answer.usage) from None
+    return DraftedPlan(parsed.value, answer, parsed.is_repaired)

@@ -1,22 +1,29 @@
 """The activities of a run beside its tools: describe the catalog, draft the plan, check the report."""
 
+import asyncio
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import timedelta
 
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.failures import activity_boundary
 from activities.model.bounded import BoundedModel
+from activities.model.cards import ModelCards
 from activities.model.request import Model
-from activities.planning import draft_plan
-from activities.toolkit import Toolkit, describe
+from activities.planning import DraftedPlan, draft_plan
+from activities.toolkit import ReportRule, Toolkit, describe
 from activities.try_ledger import TryLedger
 from harness.calls import DescribeRequest, PlanReply, PlanRequest, VerifyRequest
-from harness.catalog import Catalog, ModelCard
+from harness.catalog import Catalog
+from harness.errors import ErrorCode, ToolError
+from harness.model_choice import ModelChoice
 from harness.usage import Usage
 from harness.verification import PASSED, Verdict
 
+VERIFY_LIMIT = timedelta(seconds=10)
+"""Time limit of a toolkit's rule for reports."""
 UNKNOWN_TOOLKIT = "UNKNOWN_TOOLKIT"
 """Failure type of a run that asks for a toolkit that no worker serves."""
 
@@ -24,25 +31,35 @@ UNKNOWN_TOOLKIT = "UNKNOWN_TOOLKIT"
 class RunActivities:
     """What a run needs from the outside world beside its tools."""
 
-    def __init__(self, toolkits: Mapping[str, Toolkit], model: Model, card: ModelCard) -> None:
-        """Serve these toolkits by name, with this model and its card for planning."""
+    def __init__(
+        self,
+        toolkits: Mapping[str, Toolkit],
+        model: Model,
+        cards: Callable[[ModelChoice], ModelCards],
+        *,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
+        """Serve these toolkits by name, with this model for planning and its cards; no error tells a secret."""
         self._toolkits = toolkits
         self._model = model
-        self._card = card
+        self._cards = cards
+        self._secrets = secrets
 
     @activity.defn
     async def describe_catalog(self, request: DescribeRequest) -> Catalog:
         """Describe the toolkit as data; the answer is pinned in history for the attempt."""
-        return describe(self._find(request.toolkit), self._card)
+        toolkit = self._find(request.toolkit)
+        async with activity_boundary(TryLedger.resume(), Usage, secrets=self._secrets):
+            return describe(toolkit, self._cards(request.models))
 
     @activity.defn
     async def draft_plan(self, request: PlanRequest) -> PlanReply:
         """Have the model draw up a plan."""
         ledger = TryLedger.resume()
-        model = BoundedModel(self._model, request.max_tokens)
-        async with activity_boundary(ledger, lambda: model.usage), ledger.beating():
+        model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
+        async with activity_boundary(ledger, lambda: model.usage, secrets=self._secrets), ledger.beating():
             drafted = await draft_plan(model, request, timeout=request.timeout)
-        return PlanReply(
+        reply = PlanReply(
             plan=drafted.plan,
             usage=model.usage,
             latency_ms=ledger.latency_ms,
@@ -50,6 +67,7 @@ class RunActivities:
             tries=ledger.tries,
             try_number=ledger.try_number,
         )
+        return reply.model_copy(update=_about_answer(drafted))
 
     @activity.defn
     async def verify_report(self, request: VerifyRequest) -> Verdict:
@@ -58,9 +76,11 @@ class RunActivities:
         if rule is None:
             return PASSED
         ledger = TryLedger.resume()
-        async with activity_boundary(ledger, Usage), ledger.beating():
-            verdict = rule(request.goal, request.report, request.results)
-            return await verdict if inspect.isawaitable(verdict) else verdict
+        async with activity_boundary(ledger, Usage, secrets=self._secrets), ledger.beating():
+            verdict = await _judged(rule, request)
+            if not isinstance(verdict, Verdict):
+                raise ToolError(ErrorCode.INVALID_OUTPUT, f"the rule returned a {type(verdict).__name__}, no Verdict")
+            return verdict
 
     def _find(self, name: str) -> Toolkit:
         toolkit = self._toolkits.get(name)
@@ -72,3 +92,23 @@ class RunActivities:
                 non_retryable=True,
             )
         return toolkit
+
+
+async def _judged(rule: ReportRule, request: VerifyRequest) -> object:
+    """Apply a rule within its time, in a thread when it is a plain function."""
+    given = (request.goal, request.report, request.results)
+    async with asyncio.timeout(VERIFY_LIMIT.total_seconds()):
+        verdict = rule(*given) if inspect.iscoroutinefunction(rule) else await asyncio.to_thread(rule, *given)
+        return await verdict if inspect.isawaitable(verdict) else verdict
+
+
+def _about_answer(drafted: DraftedPlan) -> dict[str, object]:
+    """Return what is known of the answer behind a plan: history pays for every field that is set."""
+    answer = drafted.answer
+    about: dict[str, object] = {
+        "answered_by": answer.model,
+        "finish_reason": answer.finish_reason,
+        "model_latency_ms": answer.latency_ms,
+        "is_repaired": drafted.is_repaired,
+    }
+    return {name: value for name, value in about.items() if value}

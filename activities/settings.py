@@ -1,13 +1,23 @@
 """Worker settings: read once, from an environment that is passed in."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+from activities.model.price_file import Prices, read_prices
+from harness.model_choice import NO_CHOICE, ModelChoice, ModelRole
 
 DEFAULT_MODEL = "gpt-4.1-mini"
 NO_KEY = "none"
 """Sent to a server that asks for no key: the client cannot leave the header out."""
 MAX_MODEL_NAME = 200
+PRICES = "WHIPPLETREE_PRICES"
+SHORTEST_SECRET = 8
+"""Shorter values of variables are not taken for secrets: hiding them would mangle texts."""
+
+_NAMES_SECRET = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE)
 
 
 class SettingsError(ValueError):
@@ -15,14 +25,13 @@ class SettingsError(ValueError):
 
 
 @dataclass(frozen=True)
-class WorkerSettings:
-    """How a worker reaches its model. The text form shows no secret."""
+class Endpoint:
+    """A model server and how to get in. The text form shows no secret."""
 
     api_key: str = field(default="", repr=False)
     """Empty for the offline model."""
     base_url: str = ""
     """Without credentials. Empty means OpenAI itself."""
-    model: str = DEFAULT_MODEL
     user: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
     """Credentials of the base URL, for HTTP basic authentication."""
@@ -39,54 +48,125 @@ class WorkerSettings:
         parts = (self.api_key, self.password or self.user)
         return tuple(secret for secret in parts if secret not in {"", NO_KEY})
 
+
+@dataclass(frozen=True)
+class WorkerSettings(Endpoint):
+    """How a worker reaches its models: the endpoint of its own ones, their names, and the fallback."""
+
+    model: str = DEFAULT_MODEL
+    """Serves the roles that have no model of their own."""
+    role_models: Mapping[ModelRole, str] = field(default_factory=dict)
+    fallback_model: str = ""
+    """Asked when the provider of another model fails; empty for none."""
+    fallback: Endpoint | None = None
+    """Server of the fallback model; None when it is served where the others are."""
+    prices: Prices = field(default_factory=dict)
+    other_secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Values of variables that are named like secrets: those of tools."""
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Return the server of the worker's own models."""
+        return Endpoint(self.api_key, self.base_url, self.user, self.password)
+
+    @property
+    def fallback_endpoint(self) -> Endpoint:
+        """Return the server of the fallback model."""
+        return self.fallback or self.endpoint
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Return what must never be seen in an error, a log or a span."""
+        known = (*super().secrets, *self.fallback_endpoint.secrets, *self.other_secrets)
+        return tuple(dict.fromkeys(known))
+
+    def model_name(self, role: ModelRole, choice: ModelChoice = NO_CHOICE) -> str:
+        """Return the model of a role for a run that asks for these."""
+        return choice.by_role.get(role) or self.role_models.get(role) or self.model
+
+    def fallback_name(self, choice: ModelChoice = NO_CHOICE) -> str:
+        """Return the fallback model for a run that asks for these, empty for none."""
+        return choice.fallback or self.fallback_model
+
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "WorkerSettings":
-        """Read OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL; an empty variable counts as not set.
+        """Read the OPENAI_... variables and WHIPPLETREE_PRICES; an empty variable counts as not set.
 
         Raises:
             SettingsError: for a value that cannot work.
         """
-        key = _key(environment.get("OPENAI_API_KEY", "").strip())
-        url = _url(environment.get("OPENAI_BASE_URL", "").strip())
-        model = _model(environment.get("OPENAI_MODEL", "").strip())
-        host = url.netloc.rpartition("@")[2]
+        own = _endpoint(environment, "OPENAI")
+        by_role = {role: _model(environment, f"OPENAI_{role.name}_MODEL") for role in ModelRole}
         return cls(
-            api_key=key or (NO_KEY if host else ""),
-            base_url=urlunsplit((url.scheme, host, url.path.rstrip("/"), "", "")) if host else "",
-            model=model,
-            user=unquote(url.username or ""),
-            password=unquote(url.password or ""),
+            api_key=own.api_key,
+            base_url=own.base_url,
+            user=own.user,
+            password=own.password,
+            model=_model(environment, "OPENAI_MODEL") or DEFAULT_MODEL,
+            role_models={role: name for role, name in by_role.items() if name},
+            fallback_model=_model(environment, "OPENAI_FALLBACK_MODEL"),
+            fallback=_fallback(own, _endpoint(environment, "OPENAI_FALLBACK")),
+            prices=_prices(_read(environment, PRICES)),
+            other_secrets=_named_secrets(environment),
         )
 
 
-def _key(text: str) -> str:
+def _endpoint(environment: Mapping[str, str], prefix: str) -> Endpoint:
+    key = _key(f"{prefix}_API_KEY", _read(environment, f"{prefix}_API_KEY"))
+    url = _url(f"{prefix}_BASE_URL", _read(environment, f"{prefix}_BASE_URL"))
+    host = url.netloc.rpartition("@")[2]
+    return Endpoint(
+        api_key=key or (NO_KEY if host else ""),
+        base_url=urlunsplit((url.scheme, host, url.path.rstrip("/"), "", "")) if host else "",
+        user=unquote(url.username or ""),
+        password=unquote(url.password or ""),
+    )
+
+
+def _fallback(own: Endpoint, given: Endpoint) -> Endpoint | None:
+    """Return the server of the fallback model. The key of one server is never sent to another one."""
+    if given.base_url:
+        return given
+    return Endpoint(api_key=given.api_key, base_url=own.base_url) if given.api_key else None
+
+
+def _read(environment: Mapping[str, str], variable: str) -> str:
+    return environment.get(variable, "").strip()
+
+
+def _key(variable: str, text: str) -> str:
     if not text.isascii() or not text.isprintable() or " " in text:
-        raise SettingsError(
-            "OPENAI_API_KEY holds characters that no key has (a space, a line break or a non-ASCII one)"
-        )
+        raise SettingsError(f"{variable} holds characters that no key has (a space, a line break or a non-ASCII one)")
     return text
 
 
-def _url(text: str) -> SplitResult:
+def _url(variable: str, text: str) -> SplitResult:
     try:
         url = urlsplit(text)
         is_usable = not text or (url.scheme in {"http", "https"} and bool(url.hostname) and url.port != 0)
     except ValueError:
-        raise SettingsError(
-            "OPENAI_BASE_URL is no valid URL; expected something like https://api.example.com/v1"
-        ) from None
+        raise SettingsError(f"{variable} is no valid URL; expected something like https://api.example.com/v1") from None
     if not is_usable or not text.isprintable() or " " in text:
-        raise SettingsError(
-            "OPENAI_BASE_URL must be an http or https URL with a host, such as https://api.example.com/v1"
-        )
+        raise SettingsError(f"{variable} must be an http or https URL with a host, such as https://api.example.com/v1")
     if url.query or url.fragment:
-        raise SettingsError("OPENAI_BASE_URL must not have a query or a fragment: paths are appended to it")
+        raise SettingsError(f"{variable} must not have a query or a fragment: paths are appended to it")
     return url
 
 
-def _model(text: str) -> str:
-    if not text:
-        return DEFAULT_MODEL
+def _model(environment: Mapping[str, str], variable: str) -> str:
+    text = _read(environment, variable)
     if not text.isprintable() or len(text) > MAX_MODEL_NAME:
-        raise SettingsError(f"OPENAI_MODEL must be one printable name of at most {MAX_MODEL_NAME} characters")
+        raise SettingsError(f"{variable} must be one printable name of at most {MAX_MODEL_NAME} characters")
     return text
+
+
+def _prices(text: str) -> Prices:
+    try:
+        return read_prices(Path(text)) if text else {}
+    except ValueError as error:
+        raise SettingsError(f"{PRICES}: {error}") from None
+
+
+def _named_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
+    values = (value.strip() for name, value in environment.items() if _NAMES_SECRET.search(name))
+    return tuple(value for value in values if len(value) >= SHORTEST_SECRET)

@@ -16,6 +16,7 @@ from temporalio.common import RawValue
 from activities.failures import activity_boundary, describe_validation
 from activities.model.bounded import BoundedModel
 from activities.model.request import Model
+from activities.tool_threads import ToolThreads
 from activities.toolkit import Tool, ToolContext
 from activities.try_ledger import TryLedger
 from harness.calls import ToolReply, ToolRequest
@@ -28,21 +29,23 @@ MAX_DEPTH = 100
 class ToolActivities:
     """Runs the tools of a worker's toolkits."""
 
-    def __init__(self, tools: Mapping[str, Tool], model: Model) -> None:
-        """Serve these tools by name, with this model for those that call one."""
+    def __init__(self, tools: Mapping[str, Tool], model: Model, *, secrets: tuple[str, ...] = ()) -> None:
+        """Serve these tools by name, with this model for those that call one; no error tells a secret."""
         self._tools = tools
         self._model = model
+        self._secrets = secrets
+        self._threads = ToolThreads()
 
     @activity.defn(dynamic=True)
     async def call_tool(self, args: Sequence[RawValue]) -> ToolReply:
         """Validate the arguments, run the tool that the activity type names, and return its result as JSON."""
         ledger = TryLedger.resume()
         request: ToolRequest = activity.payload_converter().from_payload(args[0].payload, ToolRequest)
-        model = BoundedModel(self._model, request.max_tokens)
-        async with activity_boundary(ledger, lambda: model.usage), ledger.beating():
+        model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
+        async with activity_boundary(ledger, lambda: model.usage, secrets=self._secrets), ledger.beating():
             tool = self._find(activity.info().activity_type)
-            context = _context(request, model)
-            value = await _run(tool, request.arguments, context)
+            context = _context(tool, request, model)
+            value = await self._run(tool, request.arguments, context)
             result = _encode(tool, value, limit=request.max_result_bytes, node_id=context.node_id)
         reply: dict[str, object] = {"value": result, "latency_ms": ledger.latency_ms, "queue_ms": ledger.queue_ms}
         if model.usage.model:
@@ -50,6 +53,19 @@ class ToolActivities:
         if ledger.try_number > 1:
             reply |= {"tries": ledger.tries, "try_number": ledger.try_number}
         return ToolReply.model_validate(reply)
+
+    async def _run(self, tool: Tool, arguments: dict[str, JsonValue], context: ToolContext) -> Any:  # noqa: ANN401 - a tool's own type
+        keywords = _validated(tool, arguments)
+        if tool.context_parameter:
+            keywords[tool.context_parameter] = context
+        limit_s = tool.spec.timeout.total_seconds()
+        try:
+            if not inspect.iscoroutinefunction(tool.function):
+                return await self._threads.run(lambda: tool.function(**keywords), limit_s=limit_s)
+            async with asyncio.timeout(limit_s):
+                return await tool.function(**keywords)
+        except TimeoutError as exc:
+            raise ToolError(ErrorCode.TIMEOUT, str(exc) or f"{tool.spec.name} took longer than {limit_s:g} s") from exc
 
     def _find(self, name: str) -> Tool:
         tool = self._tools.get(name)
@@ -59,7 +75,7 @@ class ToolActivities:
         return tool
 
 
-def _context(request: ToolRequest, model: BoundedModel) -> ToolContext:
+def _context(tool: Tool, request: ToolRequest, model: BoundedModel) -> ToolContext:
     info = activity.info()
     run_id = info.workflow_id or info.activity_id
     return ToolContext(
@@ -67,25 +83,11 @@ def _context(request: ToolRequest, model: BoundedModel) -> ToolContext:
         node_id=info.activity_id.partition("@")[0],
         try_number=info.attempt,
         idempotency_key=f"{run_id}/{info.activity_id}",
-        deadline=info.started_time + (info.start_to_close_timeout or info.schedule_to_close_timeout),  # type: ignore[operator]
+        deadline=info.started_time + tool.spec.timeout,
         model=model,
         max_tokens=request.max_tokens,
         feedback=request.feedback,
     )
-
-
-async def _run(tool: Tool, arguments: dict[str, JsonValue], context: ToolContext) -> Any:  # noqa: ANN401 - a tool's own type
-    keywords = _validated(tool, arguments)
-    if tool.context_parameter:
-        keywords[tool.context_parameter] = context
-    limit = tool.spec.timeout.total_seconds()
-    try:
-        async with asyncio.timeout(limit):
-            if inspect.iscoroutinefunction(tool.function):
-                return await tool.function(**keywords)
-            return await asyncio.to_thread(tool.function, **keywords)
-    except TimeoutError as exc:
-        raise ToolError(ErrorCode.TIMEOUT, str(exc) or f"{tool.spec.name} took longer than {limit:g} s") from exc
 
 
 def _validated(tool: Tool, arguments: dict[str, JsonValue]) -> dict[str, Any]:

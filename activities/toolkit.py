@@ -9,10 +9,11 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PydanticUserError, TypeAdapter, create_model
 
+from activities.model.cards import ModelCards
 from activities.model.request import Model
 from activities.result_schema import result_schema
 from activities.toolkit_rules import toolkit_problems
-from harness.catalog import Catalog, Effect, ModelCard, ToolRole, ToolSpec
+from harness.catalog import Catalog, Effect, ToolRole, ToolSpec
 from harness.verification import Verdict
 
 MODEL_TOOL_TIMEOUT = timedelta(seconds=60)
@@ -34,9 +35,9 @@ class ToolContext:
     idempotency_key: str
     """Equal for all tries of a node, also after a crash; different for another node or attempt."""
     deadline: datetime
-    """When Temporal gives this try up."""
+    """When this try is given up."""
     model: Model
-    """The run's model, bounded by the tokens that the budget granted to this call."""
+    """The run's models, bounded by the tokens that the budget granted to this call, at the price of SYNTHESIS."""
     max_tokens: int
     """Tokens of that grant, prompt and output together."""
     feedback: str = ""
@@ -130,15 +131,17 @@ def tool(
     return decorate
 
 
-def describe(toolkit: Toolkit, card: ModelCard) -> Catalog:
-    """Return a toolkit as data, with the model that serves it."""
-    return Catalog(
+def describe(toolkit: Toolkit, cards: ModelCards) -> Catalog:
+    """Return a toolkit as data, with the models that serve it."""
+    catalog = Catalog(
         toolkit=toolkit.name,
         tools=tuple(tool.spec for tool in toolkit.tools),
-        model=card,
+        model=cards.planner,
         guidance=toolkit.guidance,
         has_verifier=toolkit.verify is not None,
     )
+    others = {"role_models": dict(cards.by_role), "fallback": cards.fallback}
+    return catalog.model_copy(update={name: value for name, value in others.items() if value})
 
 
 def load_toolkit(name: str) -> Toolkit:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from harness.catalog import ToolRole, ToolSpec
+from harness.catalog import Effect, ToolRole, ToolSpec
 
 RESERVED_NAMES = frozenset({"draft_plan", "describe_catalog", "verify_report"})
 """Activities of the harness itself; a tool runs as an activity of its own name."""
@@ -20,6 +20,8 @@ def toolkit_problems(tools: Sequence[ToolSpec]) -> Iterator[str]:
     for name, count in Counter(tool.name for tool in tools).items():
         if count > 1:
             yield f"{count} tools are called {name!r}; names must be unique"
+    if tools and not any(tool.role is ToolRole.FINAL_SYNTHESIS for tool in tools):
+        yield "it has no tool of role FINAL_SYNTHESIS, which writes the report: every plan needs one"
     for tool in tools:
         yield from (f"tool {tool.name!r}: {problem}" for problem in _tool_problems(tool))
 
@@ -31,6 +33,10 @@ def _tool_problems(tool: ToolSpec) -> Iterator[str]:
         yield "this name belongs to the harness; choose another"
     if not tool.description.strip():
         yield "it has no description; give the function a docstring"
+    if tool.ageing and tool.effect is not Effect.READ:
+        yield "only a READ can be ageing: what was written is not written again"
+    if tool.role is ToolRole.FINAL_SYNTHESIS and tool.effect is not Effect.READ:
+        yield "a FINAL_SYNTHESIS tool must be a READ: a rejected report is written anew"
     if tool.role is ToolRole.FINAL_SYNTHESIS and not _has_report(tool):
         yield "a FINAL_SYNTHESIS tool must return an object with a text field 'report'; return a Report"
 

@@ -58,7 +58,12 @@ class TryLedger:
         """Return how long the current try has run."""
         return round((time.monotonic() - self._clock) * 1000)
 
-    def record(self, code: ErrorCode, message: str, usage: Usage) -> None:
+    @property
+    def on_fallback(self) -> bool:
+        """Return whether this try asks the fallback model, because the provider of another one failed before."""
+        return any(record.falls_back for record in self.earlier)
+
+    def record(self, code: ErrorCode, message: str, usage: Usage, *, falls_back: bool = False) -> None:
         """Record that the current try failed, and heartbeat it so that the next try knows."""
         self._current = TryRecord(
             number=self.try_number,
@@ -67,6 +72,8 @@ class TryLedger:
             usage=usage,
             started_at=self.started_at,
             latency_ms=self.latency_ms,
+            queue_ms=self.queue_ms,
+            falls_back=falls_back,
         )
         self.heartbeat()
 

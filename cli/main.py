@@ -31,6 +31,13 @@ def run(worker_factory: "WorkerFactory") -> NoReturn:
 @click.option("--max-cost", "max_cost_usd", metavar="USD", help="Cost of all model calls together.  [default: 0.25]")
 @click.option("--max-replans", metavar="N", help="Planning rounds after the first.  [default: 2]")
 @click.option("--max-concurrency", metavar="N", help="Tools at work at once.  [default: 5]")
+@click.option(
+    "--model",
+    "models",
+    metavar="[ROLE=]NAME",
+    multiple=True,
+    help="Model of all roles, or of planner, synthesis, steps, judge or fallback. Can be repeated.",
+)
 @click.option("--detach", is_flag=True, help="Print the run's id and do not wait for it.")
 @click.option("--with-worker", is_flag=True, help="Run a worker in this process on a server that has none.")
 @click.option(
@@ -68,13 +75,13 @@ def _start(worker_factory: "WorkerFactory", flags: dict[str, Any]) -> ExitCode:
         raise Refusal("No goal: give --goal TEXT, or see starter.py --help.")
     if flags["detach"] and flags["with_worker"]:
         raise Refusal("--with-worker ends with this command, so it does not go with --detach: leave one out.")
-    from cli.request import build_request
+    from cli.request import build_request, read_models
     from cli.starting import StartOptions, start, start_detached
 
     request = build_request(
         _pick(flags, "goal", "session_id", "toolkit"),
         _pick(flags, "max_tokens", "max_tool_calls", "max_wall_clock", "max_cost_usd"),
-        _pick(flags, "max_replans", "max_concurrency"),
+        {**_pick(flags, "max_replans", "max_concurrency"), "models": read_models(flags["models"])},
     )
     options = StartOptions(**_pick(flags, "as_json", "with_worker", "worker_wait_s"))
     if flags["detach"]:

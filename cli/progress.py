@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from cli.plain_text import one_line, say
 from cli.runs import Run
 from harness.run import RunResult
-from harness.trace import TraceEvent
+from harness.trace import TraceEvent, TraceKind
 
 LINE_CHARS = 160
 
@@ -55,7 +55,10 @@ class Lines(Progress):
 def event_line(event: TraceEvent, when: str, limit: int | None = LINE_CHARS) -> str:
     """Return an event as one line."""
     latency = "" if event.latency_ms is None else f"{event.latency_ms} ms"
-    words = (when, event.kind, event.node_id or "", event.status, latency, event.message or "")
+    outcome = event.data.get("outcome")
+    # What the rule asks for and what is really done may differ: a replan that is not to be had, for one.
+    status = f"{event.status} -> {outcome}" if event.kind is TraceKind.RECOVERY_DECIDE else event.status
+    words = (when, event.kind, event.node_id or "", status, latency, event.message or "")
     line = "  ".join(one_line(word) for word in words if word)
     return line if limit is None else line[:limit]
 

@@ -1,7 +1,7 @@
 """From flags to models: what is wrong with a flag is said in its own words."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TypeVar
 
@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from cli.exit_codes import Refusal
 from harness.budget import Extension
+from harness.model_choice import ModelRole
 from harness.run import MAX_GOAL_CHARS, RunRequest
 
 Flags = Mapping[str, object]
@@ -30,13 +31,33 @@ FLAGS = {
     "tool_calls": "--tool-calls",
     "wall_clock": "--wall-clock",
     "cost_usd": "--cost",
+    **{role.value: f"--model {role}=" for role in ModelRole},
+    "fallback": "--model fallback=",
 }
+FALLBACK = "fallback"
 _SHOWN_CHARS = 60
 
 
 def build_request(who: Flags, limits: Flags, options: Flags) -> RunRequest:
     """Return the request of a run; refuse with every flag that is wrong."""
     return _validated(RunRequest, {**_given(who), "options": {**_given(options), "limits": _given(limits)}})
+
+
+def read_models(values: Sequence[str]) -> dict[str, object] | None:
+    """Return the models of a run from NAME, which is for all roles, and ROLE=NAME, which goes before it."""
+    for_all: dict[str, str] = {}
+    named: dict[str, str] = {}
+    for value in values:
+        role, is_named, name = value.partition("=")
+        if not is_named:
+            for_all = dict.fromkeys(map(str, ModelRole), value.strip())
+        elif role in {*ModelRole, FALLBACK}:
+            named[role] = name.strip()
+        else:
+            known = ", ".join((*ModelRole, FALLBACK))
+            raise Refusal(f"--model {value[:_SHOWN_CHARS]!r}: {role[:_SHOWN_CHARS]!r} is no role; use one of {known}.")
+    by_role = {role: name for role, name in {**for_all, **named}.items() if role != FALLBACK}
+    return _given({"by_role": by_role or None, FALLBACK: named.get(FALLBACK)}) or None
 
 
 def build_extension(message_id: str, amounts: Flags) -> Extension:

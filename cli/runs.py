@@ -141,9 +141,11 @@ class Run:
 async def start_run(client: Client, request: RunRequest) -> Run:
     """Start a run under a new id."""
     run_id = f"run-{uuid4().hex[:12]}"
+    # Every option is sent, also those that nobody set: a later default must not change a run that is under way.
+    pinned = RunRequest.model_validate(request.model_dump())
     await client.start_workflow(
         WORKFLOW_TYPE,
-        request,
+        pinned,
         id=run_id,
         task_queue=task_queue(request.toolkit),
         id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,

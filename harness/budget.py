@@ -1,7 +1,7 @@
 """The budget of a run: limits, what is spent, what is reserved, and the pressure between them.
 
 Work reserves before it starts and settles when it ends, so that work which was accepted always keeps its result and
-work which cannot fit is never started. Source: harness-demo Budget, with DESIGN 3.4 in place of its single charge.
+work which cannot fit is never started. Source: harness-demo Budget, with reserve and settle for its single charge.
 """
 
 from dataclasses import dataclass, field
@@ -16,18 +16,25 @@ HIGH_PRESSURE = 0.9
 """From this pressure on: no replans, no optional model calls, one try per node."""
 
 
+MOST_TOKENS = 1_000_000_000
+MOST_TOOL_CALLS = 1_000_000
+MOST_WALL_CLOCK = timedelta(days=365)
+MOST_COST_USD = Decimal(1_000_000)
+"""No limit can be set or raised beyond these."""
+
+
 class Limits(BaseModel):
     """The most a run may use."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_tokens: int = Field(default=20_000, gt=0, le=1_000_000_000)
+    max_tokens: int = Field(default=20_000, gt=0, le=MOST_TOKENS)
     """Prompt and output tokens of all model calls together."""
-    max_tool_calls: int = Field(default=50, gt=0, le=1_000_000)
+    max_tool_calls: int = Field(default=50, gt=0, le=MOST_TOOL_CALLS)
     """Tries of all tool nodes together; planning is not a tool call."""
-    max_wall_clock: timedelta = Field(default=timedelta(seconds=120), gt=timedelta(0), le=timedelta(days=365))
+    max_wall_clock: timedelta = Field(default=timedelta(seconds=120), gt=timedelta(0), le=MOST_WALL_CLOCK)
     """From the start of the run; a number is seconds."""
-    max_cost_usd: Decimal = Field(default=Decimal("0.25"), gt=0, le=Decimal(1_000_000), allow_inf_nan=False)
+    max_cost_usd: Decimal = Field(default=Decimal("0.25"), gt=0, le=MOST_COST_USD, allow_inf_nan=False)
     """Estimated cost of all model calls together, in USD."""
 
 
@@ -182,18 +189,18 @@ class Extension(BaseModel):
 
     message_id: str = Field(min_length=1, max_length=200)
     """Chosen by the sender; a repeated id is applied once, also across continue-as-new."""
-    tokens: int = Field(default=0, ge=0, le=1_000_000_000)
-    tool_calls: int = Field(default=0, ge=0, le=1_000_000)
-    wall_clock: timedelta = Field(default=timedelta(0), ge=timedelta(0), le=timedelta(days=365))
-    cost_usd: Decimal = Field(default=Decimal(0), ge=0, le=Decimal(1_000_000), allow_inf_nan=False)
+    tokens: int = Field(default=0, ge=0, le=MOST_TOKENS)
+    tool_calls: int = Field(default=0, ge=0, le=MOST_TOOL_CALLS)
+    wall_clock: timedelta = Field(default=timedelta(0), ge=timedelta(0), le=MOST_WALL_CLOCK)
+    cost_usd: Decimal = Field(default=Decimal(0), ge=0, le=MOST_COST_USD, allow_inf_nan=False)
 
     def applied_to(self, limits: Limits) -> Limits:
-        """Return the limits raised by this extension."""
+        """Return the limits raised by this extension, at most to the highest that a limit may have."""
         return limits.model_copy(
             update={
-                "max_tokens": limits.max_tokens + self.tokens,
-                "max_tool_calls": limits.max_tool_calls + self.tool_calls,
-                "max_wall_clock": limits.max_wall_clock + self.wall_clock,
-                "max_cost_usd": limits.max_cost_usd + self.cost_usd,
+                "max_tokens": min(limits.max_tokens + self.tokens, MOST_TOKENS),
+                "max_tool_calls": min(limits.max_tool_calls + self.tool_calls, MOST_TOOL_CALLS),
+                "max_wall_clock": min(limits.max_wall_clock + self.wall_clock, MOST_WALL_CLOCK),
+                "max_cost_usd": min(limits.max_cost_usd + self.cost_usd, MOST_COST_USD),
             }
         )

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from harness.catalog import Catalog
+from harness.model_choice import NO_CHOICE, ModelChoice
 from harness.plan import Plan
 from harness.recovery import FailureContext
 from harness.usage import TryRecord, Usage
@@ -18,9 +19,10 @@ class _Envelope(BaseModel):
 
 
 class DescribeRequest(_Envelope):
-    """Ask for the catalog of a toolkit."""
+    """Ask for the catalog of a toolkit, with the models of the run."""
 
     toolkit: str
+    models: ModelChoice = NO_CHOICE
 
 
 class PlanRequest(_Envelope):
@@ -37,6 +39,7 @@ class PlanRequest(_Envelope):
     """Time limit of one try."""
     failures: tuple[FailureContext, ...] = ()
     """Earlier attempts of this run, oldest first, at most five."""
+    models: ModelChoice = NO_CHOICE
 
 
 class Timing(_Envelope):
@@ -55,6 +58,14 @@ class PlanReply(Timing):
     usage: Usage = Usage()
     tries: tuple[TryRecord, ...] = ()
     try_number: int = 1
+    answered_by: str = ""
+    """The model by the name that its server gives it, which may be more exact than the one that was asked for."""
+    finish_reason: str = ""
+    """Why the server says that the answer ended; empty when it does not say."""
+    model_latency_ms: int = 0
+    """From sending the request to its answer."""
+    is_repaired: bool = False
+    """True when the answer was no JSON until its syntax was repaired."""
 
 
 class ToolRequest(_Envelope):
@@ -66,6 +77,7 @@ class ToolRequest(_Envelope):
     max_result_bytes: int = 262_144
     feedback: str = ""
     """Why the last report was rejected; only for FINAL_SYNTHESIS."""
+    models: ModelChoice = NO_CHOICE
 
 
 class ToolReply(Timing):
@@ -92,4 +104,5 @@ class FailureDetails(_Envelope):
     """Details of a failed activity: every try that was made, the last one included."""
 
     tries: tuple[TryRecord, ...] = ()
-    try_number: int = 1
+    try_number: int
+    """Temporal's activity attempt that failed last."""

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
+from harness.model_choice import ModelRole
+
 JsonSchema = dict[str, JsonValue]
 
 
@@ -62,7 +64,8 @@ class ToolSpec(BaseModel):
     @property
     def is_reusable(self) -> bool:
         """Return whether a DONE result may serve a later attempt of the same run."""
-        return self.role is not ToolRole.FINAL_SYNTHESIS and not self.ageing
+        is_stale = self.ageing and self.effect is Effect.READ
+        return self.role is not ToolRole.FINAL_SYNTHESIS and not is_stale
 
     @property
     def parameter_schemas(self) -> dict[str, JsonSchema]:
@@ -81,7 +84,7 @@ class ToolSpec(BaseModel):
 
 
 class ModelCard(BaseModel):
-    """The model that serves a run, as far as the budget must know it."""
+    """A model that serves a run, as far as the budget must know it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -92,6 +95,11 @@ class ModelCard(BaseModel):
     output_token_usd: Decimal | None = None
     """Price of one output token; None means unknown."""
 
+    @property
+    def token_usd(self) -> Decimal:
+        """Return the most that one token can cost; 0 when that is unknown, where the token limit alone bounds a run."""
+        return max(self.input_token_usd or Decimal(0), self.output_token_usd or Decimal(0))
+
 
 class Catalog(BaseModel):
     """The tools a run may use, with what the planner is told beside them."""
@@ -101,6 +109,11 @@ class Catalog(BaseModel):
     toolkit: str
     tools: tuple[ToolSpec, ...]
     model: ModelCard
+    """The model that plans."""
+    role_models: dict[ModelRole, ModelCard] = {}
+    """The models of the roles that have another one than the planner."""
+    fallback: ModelCard | None = None
+    """The model that is asked when the provider of another one fails."""
     guidance: str = ""
     """The toolkit's advice to the planner."""
     has_verifier: bool = False
@@ -109,3 +122,8 @@ class Catalog(BaseModel):
     def tool(self, name: str) -> ToolSpec | None:
         """Return the tool of that exact name, or None."""
         return next((tool for tool in self.tools if tool.name == name), None)
+
+    def card_of(self, role: ModelRole) -> ModelCard:
+        """Return the card by which calls of a role are reserved: the dearer one of its model and the fallback."""
+        card = self.role_models.get(role, self.model)
+        return max(card, self.fallback or card, key=lambda each: each.token_usd)

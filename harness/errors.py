@@ -43,7 +43,7 @@ class ErrorClass(StrEnum):
 def classify(code: ErrorCode | None) -> ErrorClass:
     """Return the class of an error code; what is unknown is FATAL.
 
-    Source: harness-demo ErrorClassifier, widened by DESIGN 3.2.
+    Source: harness-demo ErrorClassifier, widened.
     """
     match code:
         case (

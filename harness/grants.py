@@ -2,7 +2,7 @@
 
 Every node of a validated plan holds a base reservation of one call from the start of execution, the final synthesis
 its tokens as well. Further tries come from the surplus, so healthy plans are never starved by retries that might
-happen. Source: DESIGN 3.3 and 3.4.
+happen.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from decimal import Decimal
 from harness.budget import ONE_CALL, Amount, Budget
 from harness.catalog import Catalog, ModelCard, ToolRole, ToolSpec
 from harness.recovery import FailureContext
-from harness.usage import estimate_tokens
+from harness.usage import Usage, estimate_tokens
 
 LEAST_MODEL_TOKENS = 200
 """A model call with fewer tokens than this, prompt and output together, is not worth starting."""
@@ -32,8 +32,8 @@ class Grant:
 
 
 def cost_of(tokens: int, card: ModelCard) -> Decimal:
-    """Return the most that tokens can cost; 0 when the price is unknown, where the token limit alone bounds the run."""
-    return tokens * max(card.input_token_usd or Decimal(0), card.output_token_usd or Decimal(0))
+    """Return the most that tokens can cost; 0 when the price is unknown."""
+    return tokens * card.token_usd
 
 
 def base_reservation(tool: ToolSpec, *, synthesis_tokens: int, card: ModelCard, budget: Budget) -> Amount:
@@ -95,7 +95,19 @@ def plan_grant(
 def planning_prompt_tokens(goal: str, catalog: Catalog, failures: Iterable[FailureContext]) -> int:
     """Estimate the prompt of a planning call, on the high side, from what it is built of."""
     told = sum(estimate_tokens(failure.model_dump_json(exclude_unset=True)) for failure in failures)
-    return PLANNING_RULES_TOKENS + estimate_tokens(goal) + estimate_tokens(catalog.model_dump_json()) + told
+    # The planner is not told of other models.
+    offered = catalog.model_dump_json(exclude={"role_models", "fallback"})
+    return PLANNING_RULES_TOKENS + estimate_tokens(goal) + estimate_tokens(offered) + told
+
+
+def usage_of_lost(grant: Grant, lost_tries: int, card: ModelCard) -> Usage:
+    """Return what tries that were lost with their worker may have used: their whole grant, as an estimate."""
+    tokens = grant.tokens_per_try * max(0, lost_tries)
+    if tokens == 0:
+        return Usage()
+    is_priced = card.input_token_usd is not None and card.output_token_usd is not None
+    cost_usd = cost_of(tokens, card) if is_priced else None
+    return Usage(model=card.name, input_tokens=tokens, cost_usd=cost_usd, estimated=True)
 
 
 def _affordable_tokens(left: Amount, card: ModelCard) -> int:

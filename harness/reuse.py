@@ -14,7 +14,7 @@ from harness.plan import Plan, PlanNode
 def reusable_results(plan: Plan, catalog: Catalog, paid: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return the results, by node id, of nodes whose call equals one that is paid for, before anything runs.
 
-    Total on any plan, also an invalid one: a node that cannot be resolved is simply not reused. Source: DESIGN 3.2.
+    Total on any plan, also an invalid one: a node that cannot be resolved is simply not reused.
     """
     found: dict[str, JsonValue] = {}
     if not paid:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from harness.budget import BudgetSnapshot, Limits
 from harness.catalog import ToolRole
 from harness.errors import ErrorClass, ErrorCode
+from harness.model_choice import NO_CHOICE, ModelChoice
 from harness.plan import Plan, PlanNode
 from harness.schedule import NodeStatus
 from harness.trace import TraceEvent
@@ -52,7 +53,7 @@ NEXT_PHASES: dict[RunPhase, frozenset[RunPhase]] = {
     RunPhase.REPLANNING: frozenset({RunPhase.PLANNING, RunPhase.FINISHED}),
     RunPhase.FINISHED: frozenset(),
 }
-"""The moves of DESIGN 3.1. REPLANNING is continue-as-new: its next phase is the first of the next workflow run."""
+"""The moves of a run. REPLANNING is continue-as-new: its next phase is the first of the next workflow run."""
 
 FAILED_STATUS: dict[RunPhase, RunStatus] = {
     RunPhase.CREATED: RunStatus.FAILED_PLANNING,
@@ -89,6 +90,8 @@ class RunOptions(BaseModel):
     """Tokens, prompt and output together, that are set aside for the final synthesis from the start."""
     max_result_bytes: int = Field(default=262_144, ge=1, le=1_048_576)
     """Largest encoded result of one node; a larger one fails the node once with PAYLOAD_TOO_LARGE."""
+    models: ModelChoice = NO_CHOICE
+    """Models in place of the worker's."""
 
 
 class RunRequest(BaseModel):
@@ -156,7 +159,7 @@ class RunResult(BaseModel):
     trace_dropped: int = 0
     """Oldest trace events that were left out because the result would not fit in one message."""
     model: str = ""
-    """The model that planned; "offline" for the rule-based stand-in."""
+    """The model that planned, by the name it was asked for; "offline" for the rule-based stand-in."""
 
 
 class RunView(BaseModel):
@@ -172,6 +175,8 @@ class RunView(BaseModel):
     status: RunStatus | None = None
     """None while the run goes on."""
     nodes: tuple[NodeReport, ...] = ()
+    nodes_dropped: int = 0
+    """Last nodes of the plan that were left out because the answer would not fit in one message."""
     budget: BudgetSnapshot
     model: str = ""
     trace_length: int = 0

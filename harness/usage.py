@@ -16,7 +16,13 @@ class Usage(BaseModel):
     model: str = ""
     """Name of the model that answered; empty when none was called."""
     input_tokens: int = Field(default=0, ge=0)
+    """Prompt tokens, those from a cache included."""
     output_tokens: int = Field(default=0, ge=0)
+    """Output tokens, those of reasoning included."""
+    cached_tokens: int = Field(default=0, ge=0)
+    """Prompt tokens that the server took from its cache, at a price of their own."""
+    reasoning_tokens: int = Field(default=0, ge=0)
+    """Output tokens that are not in the answer."""
     cost_usd: Decimal | None = Field(default=None, ge=0)
     """None means that the price is unknown: shown as unknown, never counted as free."""
     estimated: bool = False
@@ -34,13 +40,22 @@ class Usage(BaseModel):
         if not self.model and not self.total_tokens:
             return other
         known = self.cost_usd is not None and other.cost_usd is not None
-        return Usage(
+        total = Usage(
             model=", ".join(dict.fromkeys(filter(None, (*self.model.split(", "), other.model)))),
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cost_usd=(self.cost_usd or Decimal(0)) + (other.cost_usd or Decimal(0)) if known else None,
             estimated=self.estimated or other.estimated,
         )
+        return total.detailed(
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+    def detailed(self, *, cached_tokens: int, reasoning_tokens: int) -> "Usage":
+        """Return this usage with those counts that are not zero: history pays for every field that is set."""
+        counts = {"cached_tokens": cached_tokens, "reasoning_tokens": reasoning_tokens}
+        return self.model_copy(update={name: count for name, count in counts.items() if count})
 
 
 class TryRecord(BaseModel):
@@ -56,6 +71,10 @@ class TryRecord(BaseModel):
     started_at: datetime | None = None
     """None for a try whose worker was lost before it could say."""
     latency_ms: int = 0
+    queue_ms: int = 0
+    """From scheduling of the try to its start on a worker."""
+    falls_back: bool = False
+    """True when a model's provider failed, so that the next try asks the fallback model."""
 
 
 def estimate_tokens(text: str) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 from temporalio.client import Client, WorkflowHandle
 
+from activities.model.cards import ModelCards
 from activities.model.request import ModelAnswer, ModelError, ModelRequest
 from activities.run_activities import RunActivities
 from activities.tool_call import ToolActivities
@@ -27,6 +28,7 @@ from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
 
 CARD = ModelCard(name="scripted", input_token_usd=Decimal("0.000001"), output_token_usd=Decimal("0.000001"))
+CARDS = ModelCards(CARD)
 USAGE = Usage(model="scripted", input_tokens=100, output_tokens=50, cost_usd=Decimal("0.00015"))
 _ids = count(1)
 
@@ -166,19 +168,22 @@ async def stage(
     outcomes: dict[str, list[Outcome]] | None = None,
     toolkit: Callable[[ScriptedTools], Toolkit] = ScriptedTools.toolkit,
     max_cached_workflows: int = 1000,
+    task_queue: str | None = None,
+    graceful_stop: timedelta = timedelta(seconds=5),
 ) -> AsyncIterator[Stage]:
     """Set the stage: a worker serves the scripted model and tools while the body runs."""
     model, tools = ScriptedModel(list(script)), ScriptedTools(outcomes or {})
-    task_queue = f"stage-{next(_ids)}"
+    task_queue = task_queue or f"stage-{next(_ids)}"
     kit = toolkit(tools)
     served = kit.by_name()
-    runs = RunActivities({kit.name: kit}, model, CARD)
+    runs = RunActivities({kit.name: kit}, model, lambda _: CARDS)
     worker = build_worker(
         client,
         runs,
         ToolActivities(served, model),
         task_queue=task_queue,
         max_cached_workflows=max_cached_workflows,
+        graceful_stop=graceful_stop,
     )
     async with worker:
         yield Stage(client, model, tools, task_queue, served)

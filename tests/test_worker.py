@@ -113,10 +113,11 @@ async def test_a_worker_works_where_signal_handlers_cannot_be_added(client: Clie
         (["--toolkit", "no.such.module:kit"], {}, "no.such.module"),
         (["--unknown"], {}, "--unknown"),
         ([], {"OPENAI_BASE_URL": "not a url"}, "OPENAI_BASE_URL"),
+        ([], {"WHIPPLETREE_PRICES": "no/such/file.json"}, "no/such/file.json"),
         ([], {"TEMPORAL_ADDRESS": "127.0.0.1:1"}, "127.0.0.1:1"),
         (["--check"], {"TEMPORAL_NAMESPACE": "nowhere"}, "nowhere"),
     ],
-    ids=["toolkit", "module", "flag", "model settings", "server", "namespace"],
+    ids=["toolkit", "module", "flag", "model settings", "prices", "server", "namespace"],
 )
 async def test_a_worker_that_cannot_start_says_why_in_one_line(
     client: Client, arguments: list[str], settings: dict[str, str], named: str

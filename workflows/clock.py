@@ -33,8 +33,10 @@ class Clock:
     async def sleep(self, wait: timedelta, *, summary: str) -> None:
         """Wait on a durable timer, but not beyond the limit."""
         timer = asyncio.create_task(workflow.sleep(wait, summary=summary))
-        await workflow.wait_condition(lambda: timer.done() or self.is_over)
-        timer.cancel()
+        try:
+            await workflow.wait_condition(lambda: timer.done() or self.is_over)
+        finally:
+            timer.cancel()
 
     async def cancel_open(self) -> None:
         """Cancel the activities that are waited for, and wait until they have ended."""

@@ -9,14 +9,15 @@ with workflow.unsafe.imports_passed_through():
     from harness.calls import DescribeRequest
     from harness.catalog import Catalog
     from harness.errors import ErrorCode
+    from harness.model_choice import NO_CHOICE
     from harness.run import RunPhase, RunStatus
     from harness.wire_size import encoded_size
 
 from workflows.activity_options import SHORT, retries
 from workflows.clock import Clock
 from workflows.node_outcome import failure_of
-from workflows.recover import OUT_OF_TIME, exhaust
-from workflows.run_state import RunState
+from workflows.recover import exhaust
+from workflows.run_state import OUT_OF_TIME, RunState
 
 TRIES = 3
 MAX_CATALOG_BYTES = 800_000
@@ -31,7 +32,7 @@ async def describe_tools(state: RunState, clock: Clock) -> RunPhase:
     """
     described = workflow.start_activity_method(
         RunActivities.describe_catalog,
-        DescribeRequest(toolkit=state.request.toolkit),
+        _request(state),
         start_to_close_timeout=SHORT,
         retry_policy=retries(TRIES),
         summary=f"toolkit {state.request.toolkit}",
@@ -46,6 +47,12 @@ async def describe_tools(state: RunState, clock: Clock) -> RunPhase:
     if failure.kind == UNKNOWN_TOOLKIT:
         raise ApplicationError(failure.message, type=UNKNOWN_TOOLKIT, non_retryable=True)
     return state.end(RunStatus.FAILED_PLANNING, error=failure.message, error_code=failure.code)
+
+
+def _request(state: RunState) -> DescribeRequest:
+    """Build the request, with the models only when the run asks for some: each byte is kept in history."""
+    request, models = DescribeRequest(toolkit=state.request.toolkit), state.request.options.models
+    return request if models == NO_CHOICE else request.model_copy(update={"models": models})
 
 
 def _described(state: RunState, catalog: Catalog) -> RunPhase:

@@ -12,9 +12,10 @@ with workflow.unsafe.imports_passed_through():
 
     from harness.binding import materialise, reuse_key
     from harness.calls import ToolReply, ToolRequest
-    from harness.catalog import ToolRole, ToolSpec
+    from harness.catalog import ModelCard, ToolRole, ToolSpec
     from harness.errors import ErrorCode, ToolError
     from harness.grants import Grant
+    from harness.model_choice import NO_CHOICE
     from harness.plan import PlanNode
     from harness.wire_size import encoded_size
 
@@ -46,6 +47,8 @@ class Flight:
     tool: ToolSpec
     handle: "ActivityHandle[ToolReply]"
     grant: Grant
+    card: ModelCard
+    """The model by which the grant was made."""
     arguments: Arguments
     span: NodeSpan
 
@@ -66,7 +69,9 @@ def resolve(node: PlanNode, tool: ToolSpec, results: Mapping[str, JsonValue]) ->
     return Arguments(values, size, reuse_key(tool, values) if tool.is_reusable else None)
 
 
-def launch(run: RunState, state: NodeState, tool: ToolSpec, arguments: Arguments, granted: Grant) -> Flight:
+def launch(
+    run: RunState, state: NodeState, tool: ToolSpec, *, arguments: Arguments, granted: Grant, card: ModelCard
+) -> Flight:
     """Start the activity of a node."""
     span = NodeSpan.start(run, state)
     with span.is_current():
@@ -81,7 +86,7 @@ def launch(run: RunState, state: NodeState, tool: ToolSpec, arguments: Arguments
             cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=f"{state.node.id} · try {state.tries + 1}",
         )
-    return Flight(state, tool, handle, granted, arguments, span)
+    return Flight(state, tool, handle, granted, card, arguments, span)
 
 
 def _request(run: RunState, tool: ToolSpec, values: dict[str, JsonValue], granted: Grant) -> ToolRequest:
@@ -94,4 +99,7 @@ def _request(run: RunState, tool: ToolSpec, values: dict[str, JsonValue], grante
         fields["max_result_bytes"] = limit
     if tool.role is ToolRole.FINAL_SYNTHESIS and run.feedback:
         fields["feedback"] = run.feedback
-    return ToolRequest.model_validate(fields)
+    request, models = ToolRequest.model_validate(fields), run.request.options.models
+    if tool.max_model_tokens == 0 or models == NO_CHOICE:
+        return request
+    return request.model_copy(update={"models": models})

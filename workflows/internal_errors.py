@@ -11,7 +11,6 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError
 from temporalio.worker import (
     ExecuteWorkflowInput,
-    HandleSignalInput,
     HandleUpdateInput,
     Interceptor,
     WorkflowInboundInterceptor,
@@ -55,9 +54,6 @@ class InternalErrors(Interceptor):
 class _Guard(WorkflowInboundInterceptor):
     async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:  # noqa: A002, ANN401 - the SDK's signature
         return await guarded(super().execute_workflow(input), _raise_internal)
-
-    async def handle_signal(self, input: HandleSignalInput) -> None:  # noqa: A002 - the SDK's name
-        await guarded(super().handle_signal(input), _raise_internal)
 
     async def handle_update_handler(self, input: HandleUpdateInput) -> Any:  # noqa: A002, ANN401 - the SDK's signature
         return await guarded(super().handle_update_handler(input), _raise_internal)

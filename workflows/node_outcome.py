@@ -11,7 +11,7 @@ from temporalio.exceptions import TimeoutError as TemporalTimeoutError
 from temporalio.workflow import ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
-    from pydantic import TypeAdapter
+    from pydantic import TypeAdapter, ValidationError
 
     from harness.calls import FailureDetails
     from harness.errors import ErrorCode, parse_code
@@ -57,10 +57,11 @@ def read_failure(error: BaseException, *, granted_tries: int) -> ActivityFailure
             return ActivityFailure(
                 code=ErrorCode.TIMEOUT if kind == CANCELLED else _code(kind),
                 message=cause.message,
-                tries=details.tries,
-                tries_made=details.try_number,
+                tries=details.tries if details else (),
+                tries_made=details.try_number if details else granted_tries,
                 kind=kind,
                 was_cancelled=kind == CANCELLED,
+                is_exact=details is not None,
             )
         case TemporalTimeoutError():
             tries = _recorded(cause.last_heartbeat_details)
@@ -83,7 +84,8 @@ def read_failure(error: BaseException, *, granted_tries: int) -> ActivityFailure
                 is_exact=False,
             )
         case _:
-            return ActivityFailure(ErrorCode.INTERNAL, f"{type(cause).__name__}: {cause}", (), granted_tries)
+            message = f"{type(cause).__name__}: {cause}"
+            return ActivityFailure(ErrorCode.INTERNAL, message, (), granted_tries, is_exact=False)
 
 
 def total_usage(tries: Sequence[TryRecord], last: Usage | None = None) -> Usage:
@@ -98,8 +100,12 @@ def _code(kind: str) -> ErrorCode:
     return ErrorCode.PAYLOAD_TOO_LARGE if kind == "PayloadsTooLarge" else parse_code(kind)
 
 
-def _details(details: Sequence[object]) -> FailureDetails:
-    return FailureDetails.model_validate(details[0]) if details else FailureDetails()
+def _details(details: Sequence[object]) -> FailureDetails | None:
+    """Read the ledger of a failed activity; None when the failure is not of the activity's own making."""
+    try:
+        return FailureDetails.model_validate(details[0]) if details else None
+    except ValidationError:
+        return None
 
 
 def _recorded(heartbeat_details: Sequence[object]) -> tuple[TryRecord, ...]:

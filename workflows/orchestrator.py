@@ -1,7 +1,6 @@
 """The plan run: plan, validate, execute, verify, and replan on failure."""
 
 import asyncio
-from datetime import timedelta
 from typing import TypeVar
 
 from temporalio import workflow
@@ -11,10 +10,10 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue, ValidationError
 
     from harness.budget import BudgetSnapshot, Extension
-    from harness.carry import MAX_CARRY_BYTES, RunInput
+    from harness.carry import RunInput
     from harness.catalog import Catalog
-    from harness.details import render_details
     from harness.errors import ErrorClass, ErrorCode, bounded, classify
+    from harness.message_fit import MAX_MESSAGE_BYTES
     from harness.plan import Plan
     from harness.recovery import describe_failure, failure_class
     from harness.reuse import reusable_results
@@ -25,11 +24,12 @@ with workflow.unsafe.imports_passed_through():
     from harness.wire_size import Room
 
 from workflows.clock import Clock
+from workflows.current_details import CurrentDetails
 from workflows.describing import describe_tools
 from workflows.internal_errors import describe_bug, guarded
 from workflows.plan_execution import PlanExecution
 from workflows.planning import draw_up_plan
-from workflows.recover import OUT_OF_TIME, exhaust, recover
+from workflows.recover import exhaust, recover
 from workflows.run_state import RunState
 from workflows.spans import RunSpans
 from workflows.verifying import verify
@@ -38,13 +38,11 @@ T = TypeVar("T")
 
 TRACE_PAGE = 1000
 """Most events that one answer of the query `trace` holds."""
-DETAILS_INTERVAL = timedelta(seconds=1)
-"""Least workflow time between two renderings of the current details."""
 
 
 @workflow.defn(failure_exception_types=[ValidationError])
 class OrchestratorWorkflow:
-    """One run: `run()` moves through the phases of DESIGN 3.1 until it has a result."""
+    """One run: `run()` moves through the phases of harness.run until it has a result."""
 
     def __init__(self) -> None:
         """Create a run that has not begun."""
@@ -52,13 +50,14 @@ class OrchestratorWorkflow:
         self._time: Clock | None = None
         self._run_spans: RunSpans | None = None
         self._execution: PlanExecution | None = None
-        self._shown_at: float | None = None
+        self._details: CurrentDetails | None = None
 
     @workflow.run
     async def run(self, given: RunInput) -> RunResult:
         """Run the goal to a terminal status; a client sends a RunRequest."""
         self._run = RunState.begin(given)
         self._time = Clock(self._run)
+        self._details = CurrentDetails(self._run)
         self._run_spans = RunSpans(self._run)
         try:
             return await guarded(self._work(), self._end_with_bug)
@@ -77,7 +76,7 @@ class OrchestratorWorkflow:
     def trace(self, after: int = 0) -> tuple[TraceEvent, ...]:
         """Return at most 1,000 trace events from index `after` on, fewer when they are long; call until none comes."""
         start = max(0, after - self._state.trace_dropped)
-        return Room(MAX_CARRY_BYTES).first(self._state.trace[start : start + TRACE_PAGE])
+        return Room(MAX_MESSAGE_BYTES).first(self._state.trace[start : start + TRACE_PAGE])
 
     @workflow.update
     async def extend(self, more: Extension) -> BudgetSnapshot:
@@ -132,7 +131,7 @@ class OrchestratorWorkflow:
             return recover(state, ErrorClass.VALIDATION, text)
         state.emit(TraceKind.VALIDATION_FINISH, "DONE", message="validation finished")
         self._execution = PlanExecution(
-            state, plan, catalog, must_stop=lambda: self._clock.is_over, on_change=self._show
+            state, plan, catalog, must_stop=lambda: self._clock.is_over, on_change=self._shown.refresh_if_due
         )
         self._execution.reuse(reusable)
         return RunPhase.EXECUTING
@@ -144,11 +143,10 @@ class OrchestratorWorkflow:
         state.emit(TraceKind.EXECUTION_FINISH, status, message="execution finished")
         if execution.is_complete:
             return RunPhase.VERIFYING
-        if execution.was_refused:
-            why = OUT_OF_TIME if self._clock.is_over else "the remaining work does not fit in what is left"
-            return exhaust(state, execution.results, f"budget exhausted: {why}")
         failed = [node for node in state.nodes.values() if node.status is NodeStatus.FAILED]
         error_class = failure_class(tuple(classify(node.error_code) for node in failed))
+        if execution.refusal is not None and (not failed or error_class is not ErrorClass.FATAL):
+            return exhaust(state, execution.results, f"budget exhausted: {execution.refusal}")
         message = f"{len(failed)} of {len(state.nodes)} nodes failed"
         return recover(state, error_class, message, unfinished=execution.results)
 
@@ -205,7 +203,7 @@ class OrchestratorWorkflow:
         assert ending is not None  # noqa: S101 - FINISHED is only entered with an ending
         self._state.phase = RunPhase.FINISHED
         self._state.emit(TraceKind.RUN_FINISH, ending.status, message=ending.error)
-        self._show(force=True)
+        self._shown.refresh()
         self._spans.end()
         return self._state.result()
 
@@ -221,14 +219,7 @@ class OrchestratorWorkflow:
             msg = f"there is no way from {self._state.phase} to {phase}"
             raise RuntimeError(msg)
         self._state.phase = phase
-        self._show(force=True)
-
-    def _show(self, *, force: bool = False) -> None:
-        """Refresh the current details of the Web UI, at most once a second of workflow time unless forced."""
-        now = workflow.time()
-        if force or self._shown_at is None or now - self._shown_at >= DETAILS_INTERVAL.total_seconds():
-            self._shown_at = now
-            workflow.set_current_details(render_details(self._state.view()))
+        self._shown.refresh()
 
     @property
     def _state(self) -> RunState:
@@ -237,6 +228,10 @@ class OrchestratorWorkflow:
     @property
     def _clock(self) -> Clock:
         return _known(self._time)
+
+    @property
+    def _shown(self) -> CurrentDetails:
+        return _known(self._details)
 
     @property
     def _spans(self) -> RunSpans:

@@ -17,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.catalog import Catalog, ToolSpec
     from harness.errors import ToolError
     from harness.grants import base_reservation, grant, reserve_all
+    from harness.model_choice import ModelRole
     from harness.plan import Plan
     from harness.schedule import BUDGET_EXHAUSTED, DEPENDENCY_FAILED, NodeStatus, Schedule
     from harness.trace import TraceKind
@@ -24,11 +25,15 @@ with workflow.unsafe.imports_passed_through():
 from workflows.flight import Arguments, Flight, launch, resolve
 from workflows.node_outcome import failure_of
 from workflows.node_state import NodeState
-from workflows.run_state import RunState
+from workflows.run_state import OUT_OF_TIME, RunState
 from workflows.settlement import fail, reuse, settle_done, settle_failed, skip
 
 MAX_BYTES_IN_FLIGHT = 3_000_000
 """Arguments of all nodes in flight: over 4 MiB of commands in one task the server terminates the run."""
+
+
+DOES_NOT_FIT = "the remaining work does not fit in what is left"
+HISTORY_IS_FULL = "the history of this workflow run is full; plan fewer nodes or smaller results"
 
 
 class StalledError(Exception):
@@ -48,8 +53,8 @@ class PlanExecution:
     """Called after each event, to refresh what the Web UI shows."""
     results: dict[str, JsonValue] = field(default_factory=dict)
     """Results of DONE nodes by node id."""
-    was_refused: bool = False
-    """True once work did not fit in the budget or the time was over."""
+    refusal: str | None = None
+    """Why work was not started, once that has happened."""
     _held: dict[str, Amount] = field(default_factory=dict)
     _flights: dict[str, Flight] = field(default_factory=dict)
     _ended: deque[str] = field(default_factory=deque)
@@ -58,6 +63,7 @@ class PlanExecution:
     def __post_init__(self) -> None:
         """Take every node of the plan as PENDING."""
         self._tools: dict[str, ToolSpec] = {tool.name: tool for tool in self.catalog.tools}
+        self._card = self.catalog.card_of(ModelRole.SYNTHESIS)
         self._nodes = {node.id: node for node in self.plan.nodes}
         self.run.nodes = {node.id: NodeState(node, self._tools[node.tool].role) for node in self.plan.nodes}
         self._schedule = Schedule.of(self.plan)
@@ -84,7 +90,7 @@ class PlanExecution:
         for node_id, status in self._schedule.status.items():
             self.run.nodes[node_id].status = status
         if not self._reserve_all():
-            self.was_refused = True
+            self.refusal = DOES_NOT_FIT
             self._skip_rest(BUDGET_EXHAUSTED)
             return
         while not self._schedule.is_finished and not self.must_stop():
@@ -95,8 +101,8 @@ class PlanExecution:
             await workflow.wait_condition(lambda: bool(self._ended) or self._schedule.is_finished or self.must_stop())
             self._settle_ended()
         if not self._schedule.is_finished:
-            self.was_refused = True
-            await self.stop("the wall-clock limit is reached")
+            self.refusal = OUT_OF_TIME
+            await self.stop(OUT_OF_TIME)
 
     async def stop(self, reason: str) -> None:
         """Cancel what is in flight, wait until it has ended, and skip the rest."""
@@ -116,7 +122,7 @@ class PlanExecution:
             node_id: base_reservation(
                 self._tools[node.tool],
                 synthesis_tokens=options.synthesis_tokens,
-                card=self.catalog.model,
+                card=self._card,
                 budget=budget,
             )
             for node_id, node in self._nodes.items()
@@ -156,16 +162,16 @@ class PlanExecution:
                 tool,
                 self._held[node_id],
                 budget=self.run.budget,
-                card=self.catalog.model,
+                card=self._card,
                 is_high_pressure=self.run.is_high_pressure,
             )
         if granted is None:
-            self.was_refused = True
+            self.refusal = HISTORY_IS_FULL if self.run.is_history_full else DOES_NOT_FIT
             self._skip_all((node_id,), BUDGET_EXHAUSTED)
             self._skip_all(self._schedule.skip(node_id), DEPENDENCY_FAILED)
             return
         del self._held[node_id]
-        flight = launch(self.run, state, tool, arguments, granted)
+        flight = launch(self.run, state, tool, arguments=arguments, granted=granted, card=self._card)
         flight.handle.add_done_callback(lambda _: self._ended.append(node_id))
         self._flights[node_id] = flight
         self._schedule.start(node_id)

@@ -8,9 +8,10 @@ with workflow.unsafe.imports_passed_through():
 
     from activities.run_activities import RunActivities
     from harness.calls import PlanReply, PlanRequest
-    from harness.catalog import Catalog
+    from harness.catalog import Catalog, ModelCard
     from harness.errors import classify
-    from harness.grants import Grant, plan_grant, planning_prompt_tokens
+    from harness.grants import Grant, plan_grant, planning_prompt_tokens, usage_of_lost
+    from harness.model_choice import NO_CHOICE, ModelRole
     from harness.recovery import FAILURES_KEPT
     from harness.run import RunPhase
     from harness.trace import TraceKind
@@ -19,18 +20,19 @@ with workflow.unsafe.imports_passed_through():
 from workflows.activity_options import HEARTBEAT_TIMEOUT, retries, within
 from workflows.clock import Clock
 from workflows.node_outcome import ActivityFailure, failure_of, total_usage
-from workflows.recover import OUT_OF_TIME, exhaust, recover
-from workflows.run_state import RunState
+from workflows.recover import exhaust, recover
+from workflows.run_state import OUT_OF_TIME, RunState
 
 
 async def draw_up_plan(state: RunState, catalog: Catalog, clock: Clock) -> RunPhase:
     """Have the model draw up a plan within what is left of the budget."""
+    card = catalog.card_of(ModelRole.PLANNER)
     prompt = planning_prompt_tokens(state.request.goal, catalog, state.failures)
     granted = plan_grant(
         prompt,
         state.request.options.plan_output_tokens,
         budget=state.budget,
-        card=catalog.model,
+        card=card,
         is_high_pressure=state.is_high_pressure,
     )
     if granted is None:
@@ -40,24 +42,27 @@ async def draw_up_plan(state: RunState, catalog: Catalog, clock: Clock) -> RunPh
     await clock.wait_for(drafted)
     failure = failure_of(drafted, granted_tries=granted.tries)
     if failure is not None:
-        return _failed(state, granted, failure)
-    return _planned(state, granted, drafted.result())
+        return _failed(state, granted, card, failure)
+    return _planned(state, granted, card, drafted.result())
 
 
 def _start(state: RunState, catalog: Catalog, granted: Grant, output_tokens: int) -> "ActivityHandle[PlanReply]":
     options = state.request.options
     calls = state.budget.left().tool_calls + len(state.paid)
+    request = PlanRequest(
+        goal=state.request.goal,
+        catalog=catalog,
+        max_nodes=min(options.max_plan_nodes, calls),
+        max_output_tokens=output_tokens,
+        max_tokens=granted.tokens_per_try,
+        timeout=options.model_timeout,
+        failures=tuple(state.failures[-FAILURES_KEPT:]),
+    )
+    if options.models != NO_CHOICE:
+        request = request.model_copy(update={"models": options.models})
     return workflow.start_activity_method(
         RunActivities.draft_plan,
-        PlanRequest(
-            goal=state.request.goal,
-            catalog=catalog,
-            max_nodes=min(options.max_plan_nodes, calls),
-            max_output_tokens=output_tokens,
-            max_tokens=granted.tokens_per_try,
-            timeout=options.model_timeout,
-            failures=tuple(state.failures[-FAILURES_KEPT:]),
-        ),
+        request,
         start_to_close_timeout=within(options.model_timeout),
         heartbeat_timeout=HEARTBEAT_TIMEOUT,
         retry_policy=retries(granted.tries),
@@ -66,30 +71,33 @@ def _start(state: RunState, catalog: Catalog, granted: Grant, output_tokens: int
     )
 
 
-def _planned(state: RunState, granted: Grant, reply: PlanReply) -> RunPhase:
-    usage = total_usage(reply.tries, reply.usage)
+def _planned(state: RunState, granted: Grant, card: ModelCard, reply: PlanReply) -> RunPhase:
+    lost = usage_of_lost(granted, reply.try_number - 1 - len(reply.tries), card)
+    usage = total_usage(reply.tries, reply.usage).plus(lost)
     state.budget.settle(granted.reserved, tool_calls=0, usage=usage)
-    state.plan = reply.plan
+    state.plan, state.planned_by = reply.plan, reply.usage.model
     data: dict[str, JsonValue] = {
         "nodes": len(reply.plan.nodes),
         "model": usage.model,
         "tokens": usage.total_tokens,
         "tries": reply.try_number,
         "queue_ms": reply.queue_ms,
-        "failedTries": _told(reply.tries),
+        "failed_tries": _told(reply.tries, made=reply.try_number),
+        **_about_answer(reply),
     }
     state.emit(TraceKind.PLANNING_FINISH, "DONE", latency_ms=reply.latency_ms, message="planning finished", data=data)
     state.note_pressure()
     return RunPhase.VALIDATING
 
 
-def _failed(state: RunState, granted: Grant, failure: ActivityFailure) -> RunPhase:
-    state.budget.settle(granted.reserved, tool_calls=0, usage=failure.usage)
+def _failed(state: RunState, granted: Grant, card: ModelCard, failure: ActivityFailure) -> RunPhase:
+    usage = failure.usage.plus(usage_of_lost(granted, failure.tries_made - len(failure.tries), card))
+    state.budget.settle(granted.reserved, tool_calls=0, usage=usage)
     data: dict[str, JsonValue] = {
         "errorCode": failure.code,
         "tries": failure.tries_made,
-        "tokens": failure.usage.total_tokens,
-        "failedTries": _told(failure.tries),
+        "tokens": usage.total_tokens,
+        "failed_tries": _told(failure.tries, made=failure.tries_made),
     }
     state.emit(TraceKind.PLANNING_FINISH, "FAILED", message=failure.message, data=data)
     state.note_pressure()
@@ -98,5 +106,22 @@ def _failed(state: RunState, granted: Grant, failure: ActivityFailure) -> RunPha
     return recover(state, classify(failure.code), failure.message, code=failure.code)
 
 
-def _told(tries: tuple[TryRecord, ...]) -> list[JsonValue]:
-    return [f"try {record.number}: {record.code}: {record.message}" for record in tries]
+def _about_answer(reply: PlanReply) -> dict[str, JsonValue]:
+    """Return what is known of the answer behind a plan."""
+    about: dict[str, JsonValue] = {
+        "answered_by": reply.answered_by,
+        "finish_reason": reply.finish_reason,
+        "model_latency_ms": reply.model_latency_ms,
+        "repaired": reply.is_repaired,
+        "cached_tokens": reply.usage.cached_tokens,
+        "reasoning_tokens": reply.usage.reasoning_tokens,
+    }
+    return {name: value for name, value in about.items() if value}
+
+
+def _told(tries: tuple[TryRecord, ...], *, made: int) -> list[JsonValue]:
+    told: list[JsonValue] = []
+    for record in tries:
+        then = " (then the fallback model was asked)" if record.falls_back and record.number < made else ""
+        told.append(f"try {record.number}: {record.code}: {record.message}{then}")
+    return told

@@ -21,10 +21,12 @@ with workflow.unsafe.imports_passed_through():
     from harness.run import FAILED_STATUS, AttemptRecord, RunPhase, RunStatus
     from harness.schedule import NodeStatus
     from harness.trace import TraceKind
+    from harness.wire_size import encoded_size
 
 from workflows.run_state import RunState
 
-OUT_OF_TIME = "the wall-clock limit is reached"
+MAX_WRITTEN_BYTES = 700_000
+"""Results of what was written that the next attempt can be told."""
 
 
 def recover(
@@ -57,7 +59,14 @@ def recover(
 def exhaust(state: RunState, results: Mapping[str, JsonValue], why: str) -> RunPhase:
     """End the run BUDGET_EXHAUSTED, with every finished result in a partial report."""
     report = partial_report(state.node_reports(), results, why)
-    return state.end(RunStatus.BUDGET_EXHAUSTED, report=report, error=why)
+    uncertain = any(node.error_code is ErrorCode.UNCERTAIN_EFFECT for node in state.nodes.values())
+    return state.end(
+        RunStatus.BUDGET_EXHAUSTED,
+        report=report,
+        error=why,
+        error_class=ErrorClass.FATAL,
+        error_code=ErrorCode.UNCERTAIN_EFFECT if uncertain else None,
+    )
 
 
 def _situation(state: RunState, error_class: ErrorClass, unfinished: Mapping[str, JsonValue] | None) -> Situation:
@@ -72,6 +81,7 @@ def _situation(state: RunState, error_class: ErrorClass, unfinished: Mapping[str
         calls_left=state.budget.left().tool_calls,
         has_room=state.budget.pressure(state.elapsed) < 1.0,
         is_high_pressure=state.is_high_pressure,
+        can_carry_writes=encoded_size(state.written) <= MAX_WRITTEN_BYTES,
     )
 
 

@@ -4,22 +4,27 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from temporalio import workflow
+from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue
 
     from harness.budget import Budget, Extension
-    from harness.carry import Carry, RunInput, fit_carry, fit_result
+    from harness.carry import Carry, RunInput
     from harness.catalog import Catalog
     from harness.errors import ErrorClass, ErrorCode, classify
+    from harness.message_fit import fit_carry, fit_result, fit_view
     from harness.plan import Plan
     from harness.recovery import FAILURES_KEPT, FailureContext
-    from harness.run import AttemptRecord, NodeReport, RunPhase, RunRequest, RunResult, RunStatus, RunView
+    from harness.run import AttemptRecord, NodeReport, RunPhase, RunRequest, RunResult, RunStatus, RunView, draft_nodes
     from harness.trace import TraceEvent, TraceKind
     from harness.verification import Verdict
 
 from workflows.node_state import NodeState
 
+INVALID_REQUEST = "INVALID_REQUEST"
+"""Failure type of a run whose request decodes but cannot be meant."""
+OUT_OF_TIME = "the wall-clock limit is reached"
 MESSAGE_IDS_KEPT = 200
 MAX_HISTORY_BYTES = 40_000_000
 MAX_HISTORY_EVENTS = 45_000
@@ -50,6 +55,8 @@ class RunState:
     retries: int = 0
     catalog: Catalog | None = None
     plan: Plan | None = None
+    planned_by: str = ""
+    """The model that answered with the plan."""
     nodes: dict[str, NodeState] = field(default_factory=dict)
     failures: list[FailureContext] = field(default_factory=list)
     attempts: list[AttemptRecord] = field(default_factory=list)
@@ -57,6 +64,8 @@ class RunState:
     """Results of earlier attempts that may be reused, by reuse key."""
     earned: dict[str, JsonValue] = field(default_factory=dict)
     """Results of this attempt that a later one may reuse."""
+    written: dict[str, JsonValue] = field(default_factory=dict)
+    """Results of tools that write, of all attempts: a later one must reuse them."""
     trace: list[TraceEvent] = field(default_factory=list)
     trace_dropped: int = 0
     applied_messages: dict[str, None] = field(default_factory=dict)
@@ -68,7 +77,12 @@ class RunState:
     @classmethod
     def begin(cls, given: RunInput) -> "RunState":
         """Start a run, or take it up again after continue-as-new."""
-        run_id, carry = workflow.info().workflow_id, given.carry
+        info, carry = workflow.info(), given.carry
+        if carry is not None and info.continued_run_id is None:
+            raise ApplicationError(
+                "carry is set by continue-as-new only; leave it out", type=INVALID_REQUEST, non_retryable=True
+            )
+        run_id = info.workflow_id
         request = RunRequest.model_validate(given.model_dump(exclude={"carry"}, exclude_unset=True))
         if carry is None:
             return cls(request, run_id, workflow.now(), Budget(request.options.limits))
@@ -81,7 +95,8 @@ class RunState:
             retries=carry.retries,
             failures=list(carry.failures),
             attempts=list(carry.attempts),
-            paid=dict(carry.paid),
+            paid=carry.paid | carry.written,
+            written=dict(carry.written),
             trace=list(carry.trace),
             trace_dropped=carry.trace_dropped,
             applied_messages=dict.fromkeys(carry.applied_messages),
@@ -100,7 +115,8 @@ class RunState:
                 retries=self.retries,
                 failures=tuple(self.failures[-FAILURES_KEPT:]),
                 attempts=tuple(self.attempts),
-                paid=self.paid | self.earned,
+                paid={key: value for key, value in (self.paid | self.earned).items() if key not in self.written},
+                written=self.written,
                 trace=tuple(self.trace),
                 trace_dropped=self.trace_dropped,
                 applied_messages=tuple(self.applied_messages)[-MESSAGE_IDS_KEPT:],
@@ -109,6 +125,11 @@ class RunState:
             )
         )
         return RunInput.model_validate({**self.request.model_dump(exclude_unset=True), "carry": carry})
+
+    @property
+    def model(self) -> str:
+        """Return the model that planned, before that the one that is to plan; empty before either is known."""
+        return self.planned_by or (self.catalog.model.name if self.catalog else "")
 
     @property
     def elapsed(self) -> timedelta:
@@ -210,13 +231,13 @@ class RunState:
                 budget=self.budget.snapshot(self.elapsed),
                 trace=tuple(self.trace),
                 trace_dropped=self.trace_dropped,
-                model=self.catalog.model.name if self.catalog else "",
+                model=self.model,
             )
         )
 
     def view(self) -> RunView:
         """Return the run as it is now."""
-        return RunView(
+        view = RunView(
             run_id=self.run_id,
             session_id=self.request.session_id,
             goal=self.request.goal,
@@ -225,10 +246,13 @@ class RunState:
             status=self.ending.status if self.ending else None,
             nodes=self.node_reports(),
             budget=self.budget.snapshot(self.elapsed),
-            model=self.catalog.model.name if self.catalog else "",
+            model=self.model,
             trace_length=self.trace_dropped + len(self.trace),
         )
+        return fit_view(view)
 
     def node_reports(self) -> tuple[NodeReport, ...]:
-        """Return every node of the current plan, in plan order."""
+        """Return every node of the current plan, in plan order, also of one that was refused."""
+        if not self.nodes and self.plan is not None:
+            return draft_nodes(self.plan)
         return tuple(node.report() for node in self.nodes.values())

@@ -6,7 +6,9 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue
 
     from harness.calls import ToolReply
+    from harness.catalog import Effect
     from harness.errors import ErrorCode, bounded
+    from harness.grants import usage_of_lost
     from harness.recovery import code_of_effect
     from harness.schedule import NodeStatus
     from harness.trace import TraceKind
@@ -20,7 +22,8 @@ from workflows.run_state import RunState
 
 def settle_done(run: RunState, flight: Flight, reply: ToolReply) -> None:
     """Charge every try of a node that has its result, and mark it DONE."""
-    state, usage = flight.state, total_usage(reply.tries, reply.usage)
+    state, lost = flight.state, reply.try_number - 1 - len(reply.tries)
+    usage = total_usage(reply.tries, reply.usage).plus(usage_of_lost(flight.grant, lost, flight.card))
     run.budget.settle(flight.grant.reserved, tool_calls=reply.try_number, usage=usage)
     _emit_retries(run, flight, reply.tries, before=reply.try_number)
     state.tries += reply.try_number
@@ -28,7 +31,8 @@ def settle_done(run: RunState, flight: Flight, reply: ToolReply) -> None:
     state.latency_ms = reply.latency_ms
     state.status = NodeStatus.DONE
     if flight.arguments.key is not None:
-        run.earned[flight.arguments.key] = reply.value
+        kept = run.earned if flight.tool.effect is Effect.READ else run.written
+        kept[flight.arguments.key] = reply.value
     data: dict[str, JsonValue] = {"tool": flight.tool.name, "tries": state.tries, "queue_ms": reply.queue_ms}
     if usage.model:
         data |= {"model": usage.model, "tokens": usage.total_tokens}
@@ -37,31 +41,47 @@ def settle_done(run: RunState, flight: Flight, reply: ToolReply) -> None:
 
 def settle_failed(run: RunState, flight: Flight, failure: ActivityFailure, stopped: str | None) -> None:
     """Charge every try of a node without a result; mark it FAILED, or CANCELLED when the run has stopped it."""
-    state = flight.state
-    run.budget.settle(flight.grant.reserved, tool_calls=failure.tries_made, usage=failure.usage)
+    state, lost = flight.state, failure.tries_made - len(failure.tries)
+    usage = failure.usage.plus(usage_of_lost(flight.grant, lost, flight.card))
+    run.budget.settle(flight.grant.reserved, tool_calls=failure.tries_made, usage=usage)
     if failure.is_exact:
         _emit_retries(run, flight, failure.tries, before=failure.tries_made)
     state.tries += failure.tries_made
-    state.usage = state.usage.plus(failure.usage)
-    state.latency_ms = failure.tries[-1].latency_ms if failure.tries else None
+    state.usage = state.usage.plus(usage)
+    last = failure.tries[-1] if failure.tries else None
+    state.latency_ms = last.latency_ms if last else None
+    queue_ms = last.queue_ms if last else None
     if stopped is not None and failure.was_cancelled:
-        fail(run, state, None, stopped, NodeStatus.CANCELLED)
+        is_uncertain = flight.tool.effect is Effect.WRITE
+        code = ErrorCode.UNCERTAIN_EFFECT if is_uncertain else None
+        fail(run, state, code, stopped, status=NodeStatus.CANCELLED, queue_ms=queue_ms)
     else:
-        fail(run, state, code_of_effect(flight.tool.effect, failure.code), failure.message)
+        fail(run, state, code_of_effect(flight.tool.effect, failure.code), failure.message, queue_ms=queue_ms)
 
 
 def fail(
-    run: RunState, state: NodeState, code: ErrorCode | None, message: str, status: NodeStatus = NodeStatus.FAILED
+    run: RunState,
+    state: NodeState,
+    code: ErrorCode | None,
+    message: str,
+    *,
+    status: NodeStatus = NodeStatus.FAILED,
+    queue_ms: int | None = None,
 ) -> None:
-    """Mark a node as ended without a result."""
+    """Mark a node as ended without a result; `queue_ms` is None when its last try could not tell."""
     state.status, state.error, state.error_code = status, bounded(message), code
-    data: dict[str, JsonValue] = {"tool": state.node.tool, "tries": state.tries, "errorCode": code}
+    data: dict[str, JsonValue] = {
+        "tool": state.node.tool,
+        "tries": state.tries,
+        "errorCode": code,
+        "queue_ms": queue_ms,
+    }
     run.emit(TraceKind.NODE_FAIL, status, node=state, latency_ms=state.latency_ms, message=state.error, data=data)
 
 
 def skip(run: RunState, state: NodeState, reason: str) -> None:
     """Mark a node as not run."""
-    state.status, state.error = NodeStatus.SKIPPED, reason
+    state.status, state.error, state.error_code, state.latency_ms = NodeStatus.SKIPPED, reason, None, None
     run.emit(TraceKind.NODE_SKIP, state.status, node=state, message=reason, data={"tool": state.node.tool})
 
 
@@ -86,5 +106,7 @@ def _emit_retries(run: RunState, flight: Flight, tries: tuple[TryRecord, ...], *
                 "tool": flight.tool.name,
                 "try": flight.state.tries + number,
                 "errorCode": record.code if record else ErrorCode.TIMEOUT,
+                "queue_ms": record.queue_ms if record else None,
+                **({"fallback": True} if record and record.falls_back else {}),
             },
         )

@@ -7,7 +7,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.run_activities import RunActivities
     from harness.calls import VerifyRequest
     from harness.catalog import Catalog
-    from harness.errors import ErrorClass
+    from harness.errors import ErrorClass, ErrorCode
     from harness.plan import Plan
     from harness.run import RunPhase, RunStatus
     from harness.trace import TraceKind
@@ -48,7 +48,8 @@ async def verify(state: RunState, execution: PlanExecution, clock: Clock) -> Run
         return state.end(RunStatus.SUCCEEDED, report=report_text(execution.results[final_node_id(plan, catalog)]))
     state.feedback = verdict.reason
     error_class = ErrorClass.VALIDATION if verdict.outcome == "REJECTED" else ErrorClass.FATAL
-    return recover(state, error_class, verdict.reason)
+    code = ErrorCode.INVALID_OUTPUT if verdict.outcome == "REJECTED" else ErrorCode.TOOL_EXECUTION_FAILED
+    return recover(state, error_class, verdict.reason, code=code)
 
 
 async def _judge(state: RunState, plan: Plan, catalog: Catalog, execution: PlanExecution, clock: Clock) -> Verdict:

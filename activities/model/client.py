@@ -1,119 +1,106 @@
-"""The model client: chat completions of any OpenAI-compatible server, the offline model included."""
+"""The worker's models: which one answers a request, by its role, the run's choice, and what failed before."""
 
-import asyncio
-import base64
 from decimal import Decimal
-from typing import Any
 
-import httpx2
-from openai import AsyncOpenAI
-from opentelemetry import trace
-from opentelemetry.trace import Span, TracerProvider
+from opentelemetry.trace import TracerProvider
 
-from activities.model.completion import Reader
-from activities.model.dialect import Dialect, LimitParameter
-from activities.model.failures import CLIENT_ERRORS, as_model_error, refusal_text
-from activities.model.offline import OFFLINE_MODEL, offline_http_client
-from activities.model.pricing import token_prices
+from activities.model.cards import ModelCards
+from activities.model.dialect import RefusalMemory
+from activities.model.offline import OFFLINE_MODEL
+from activities.model.pricing import PriceList
 from activities.model.request import ModelAnswer, ModelError, ModelRequest
-from activities.model.span import INSTRUMENTATION, model_span, record_failure, record_usage
-from activities.settings import NO_KEY, WorkerSettings
+from activities.model.server import ModelServer
+from activities.settings import WorkerSettings
 from harness.catalog import ModelCard
 from harness.errors import ErrorCode
+from harness.model_choice import NO_CHOICE, ModelChoice, ModelRole
 
 FREE = Decimal(0)
-OFFLINE_URL = "http://offline.invalid/v1"
-"""Never resolved: the offline transport answers every request in the process."""
-CONNECT_LIMIT_S = 10.0
-
-
-def model_card(settings: WorkerSettings) -> ModelCard:
-    """Return name and prices of the model that the settings choose. The offline model costs nothing."""
-    if settings.is_offline:
-        return ModelCard(name=OFFLINE_MODEL, offline=True, input_token_usd=FREE, output_token_usd=FREE)
-    prices = token_prices(settings.model, settings.base_url)
-    return ModelCard(
-        name=settings.model,
-        input_token_usd=prices.input_usd if prices else None,
-        output_token_usd=prices.output_usd if prices else None,
-    )
+OFFLINE_CARD = ModelCard(name=OFFLINE_MODEL, offline=True, input_token_usd=FREE, output_token_usd=FREE)
 
 
 class OpenAIModel:
     """Answers model requests by one HTTP request each: retries are Temporal's. Close it when it is no longer used."""
 
-    def __init__(self, settings: WorkerSettings, *, tracer_provider: TracerProvider | None = None) -> None:
-        """Create the client; nothing is sent yet."""
-        self.card = model_card(settings)
-        self._secrets = settings.secrets
-        self._client = _client(settings)
-        self._reader = Reader(self.card, settings.base_url)
-        self._tracer = trace.get_tracer(INSTRUMENTATION, tracer_provider=tracer_provider)
-        # Servers other than OpenAI may know the old name only, and ignore the limit under the new one.
-        limit = LimitParameter.MAX_TOKENS if settings.base_url else LimitParameter.MAX_COMPLETION_TOKENS
-        self._dialect = Dialect(limit=limit)
+    def __init__(
+        self,
+        settings: WorkerSettings,
+        *,
+        memory: RefusalMemory | None = None,
+        tracer_provider: TracerProvider | None = None,
+    ) -> None:
+        """Create the clients; nothing is sent yet. Several models of one worker share what servers refused."""
+        self._settings = settings
+        self._prices = PriceList(settings.base_url, settings.prices)
+        self._fallback_prices = PriceList(settings.fallback_endpoint.base_url, settings.prices)
+        shared = RefusalMemory() if memory is None else memory
+        secrets = settings.secrets
+        self._server = ModelServer(
+            settings.endpoint, self._prices, shared, secrets=secrets, tracer_provider=tracer_provider
+        )
+        self._fallback = ModelServer(
+            settings.fallback_endpoint, self._fallback_prices, shared, secrets=secrets, tracer_provider=tracer_provider
+        )
+        self.cards()  # loads the price data now rather than during the first call
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._server.close()
+        await self._fallback.close()
+
+    def cards(self, choice: ModelChoice = NO_CHOICE) -> ModelCards:
+        """Return the models of a run that asks for these.
+
+        Raises:
+            ModelError: AUTHENTICATION when only the offline model serves here, and another one is asked for.
+        """
+        if self._settings.is_offline:
+            _refuse_real_models(choice)
+            return ModelCards(OFFLINE_CARD)
+        planner = self._card(ModelRole.PLANNER, choice)
+        cards = {role: self._card(role, choice) for role in ModelRole}
+        fallback = self._settings.fallback_name(choice)
+        return ModelCards(
+            planner,
+            {role: card for role, card in cards.items() if card != planner},
+            _priced(fallback, self._fallback_prices) if fallback else None,
+        )
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
-        """Answer, or raise ModelError. Sent again, in plainer form, is only what a server refused for its form."""
-        deadline = asyncio.get_running_loop().time() + request.timeout.total_seconds()
-        dialect = self._dialect
-        while True:  # ends: each dialect knows less than the one before
-            outcome = await self._exchange(request, dialect, deadline)
-            if isinstance(outcome, ModelAnswer):
-                return outcome
-            self._dialect = dialect = outcome
+        """Answer by the model of the request's role, or by the fallback once a provider has failed.
 
-    async def _exchange(self, request: ModelRequest, dialect: Dialect, deadline: float) -> ModelAnswer | Dialect:
-        """Send one HTTP request; return the answer, or the dialect that the server may understand instead."""
-        body = dialect.body(request, self.card.name)
-        with model_span(self._tracer, self.card, request) as span:
-            try:
-                completion = await self._post(body, deadline)
-            except CLIENT_ERRORS as error:
-                plainer = dialect.after_refusal(refusal_text(error, secrets=self._secrets), request)
-                if plainer is None:
-                    raise self._failure(error, request) from None
-                record_failure(span, "unsupported_parameter")
-                return plainer
-            return self._read(completion, request, span)
+        Raises:
+            ModelError: one that falls back when the provider failed and the fallback has not been asked.
+        """
+        if self._settings.is_offline:
+            return await self._server.ask(OFFLINE_CARD, request)
+        fallback = self._settings.fallback_name(request.models)
+        if fallback and request.on_fallback:
+            return await self._fallback.ask(_priced(fallback, self._fallback_prices), request)
+        try:
+            return await self._server.ask(self._card(request.role, request.models), request)
+        except ModelError as error:
+            error.falls_back = bool(fallback) and error.is_providers
+            raise
 
-    async def _post(self, body: dict[str, Any], deadline: float) -> object:
-        # Leaving the timeout, like a cancellation from outside, closes the connection.
-        async with asyncio.timeout_at(deadline):
-            completion: object = await self._client.chat.completions.create(**body)
-            return completion
-
-    def _read(self, completion: object, request: ModelRequest, span: Span) -> ModelAnswer:
-        answer = self._reader.read(completion, request)
-        record_usage(span, answer.usage)
-        response_model = getattr(completion, "model", None)
-        if isinstance(response_model, str):
-            span.set_attribute("gen_ai.response.model", response_model)
-        return answer
-
-    def _failure(self, error: Exception, request: ModelRequest) -> ModelError:
-        failure = as_model_error(error, secrets=self._secrets)
-        if failure.code is ErrorCode.TIMEOUT:
-            # The prompt was on its way, and a provider bills it whether or not anybody waits for the answer.
-            failure.usage = self._reader.lost(request)
-        return failure
+    def _card(self, role: ModelRole, choice: ModelChoice) -> ModelCard:
+        return _priced(self._settings.model_name(role, choice), self._prices)
 
 
-def _client(settings: WorkerSettings) -> AsyncOpenAI:
-    headers = {}
-    if settings.user or settings.password:
-        pair = base64.b64encode(f"{settings.user}:{settings.password}".encode()).decode()
-        headers["Authorization"] = f"Basic {pair}"
-    return AsyncOpenAI(
-        api_key=settings.api_key or NO_KEY,
-        base_url=OFFLINE_URL if settings.is_offline else settings.base_url or "https://api.openai.com/v1",
-        max_retries=0,
-        # The whole call has its own limit; this one only keeps a dead address from using all of it.
-        timeout=httpx2.Timeout(None, connect=CONNECT_LIMIT_S),
-        default_headers=headers,
-        http_client=offline_http_client() if settings.is_offline else None,
+def _priced(name: str, prices: PriceList) -> ModelCard:
+    known = prices.token_prices(name)
+    return ModelCard(
+        name=name,
+        input_token_usd=known.input_usd if known else None,
+        output_token_usd=known.output_usd if known else None,
     )
+
+
+def _refuse_real_models(choice: ModelChoice) -> None:
+    asked = {*choice.by_role.values(), *filter(None, [choice.fallback])} - {OFFLINE_MODEL}
+    if asked:
+        raise ModelError(
+            ErrorCode.AUTHENTICATION,
+            f"the run asks for {', '.join(map(repr, sorted(asked)))}, but its worker has neither key nor server and "
+            "serves the offline model only; set OPENAI_API_KEY or OPENAI_BASE_URL, or ask for no model",
+        )

@@ -6,11 +6,17 @@ from openai.types.chat import ChatCompletion
 from openai.types.chat.chat_completion import Choice
 
 from activities.model.dialect import schema_text
-from activities.model.pricing import call_cost_usd
+from activities.model.pricing import PriceList
 from activities.model.request import ModelAnswer, ModelError, ModelRequest, estimate_tokens
+from activities.model.token_counts import TokenCounts, reported
 from harness.catalog import ModelCard
 from harness.errors import ErrorCode, bounded
 from harness.usage import Usage
+
+CUT = "length"
+"""Finish reason of an answer that reached its limit."""
+MAX_NAME = 100
+"""Characters that are kept of a name that a server gives."""
 
 
 @dataclass(frozen=True)
@@ -18,9 +24,9 @@ class Reader:
     """Reads the answers of one model."""
 
     card: ModelCard
-    base_url: str
+    prices: PriceList
 
-    def read(self, completion: object, request: ModelRequest) -> ModelAnswer:
+    def read(self, completion: object, request: ModelRequest, latency_ms: int = 0) -> ModelAnswer:
         """Return the answer.
 
         Raises:
@@ -32,38 +38,39 @@ class Reader:
             )
         choice = _first_choice(completion)
         text = _content(choice)
-        usage = self._usage(completion, request, text)
-        problem = _problem(choice, text, request)
+        finish = _text(choice, "finish_reason")
+        usage = self._usage(completion, request, text, is_cut=finish == CUT)
+        problem = _problem(choice, finish, text, request)
         if problem:
             raise ModelError(problem[0], problem[1], usage=usage)
-        return ModelAnswer(text, usage)
+        named = bounded(_text(completion, "model"), MAX_NAME)
+        return ModelAnswer(text, usage, model=named, finish_reason=bounded(finish, MAX_NAME), latency_ms=latency_ms)
 
     def lost(self, request: ModelRequest) -> Usage:
         """Return what a call cost that was sent but never answered: its prompt, by estimate."""
-        return self._estimated(request, "")
+        return self._priced(TokenCounts(estimate_prompt(request), 0), estimated=True)
 
-    def _usage(self, completion: ChatCompletion, request: ModelRequest, text: str) -> Usage:
-        sent = completion.usage
-        prompt, output = _count(sent, "prompt_tokens"), _count(sent, "completion_tokens")
-        if not prompt or output is None or (output == 0 and text):
-            return self._estimated(request, text)
-        cached = _count(getattr(sent, "prompt_tokens_details", None), "cached_tokens")
-        return self._priced(prompt, output, cached=cached or 0, estimated=False)
-
-    def _estimated(self, request: ModelRequest, text: str) -> Usage:
-        output = estimate_tokens(text) if text else 0
-        return self._priced(estimate_prompt(request), output, cached=0, estimated=True)
-
-    def _priced(self, prompt: int, output: int, *, cached: int, estimated: bool) -> Usage:
-        if self.card.offline:
-            cost = self.card.input_token_usd
-        else:
-            cost = call_cost_usd(
-                self.card.name, self.base_url, input_tokens=prompt, output_tokens=output, cached_tokens=cached
-            )
-        return Usage(
-            model=self.card.name, input_tokens=prompt, output_tokens=output, cost_usd=cost, estimated=estimated
+    def _usage(self, completion: ChatCompletion, request: ModelRequest, text: str, *, is_cut: bool) -> Usage:
+        """Take the counts that the server sent and make sense; estimate the others, never as nothing."""
+        sent = reported(completion)
+        output = sent.output_tokens
+        knows_output = output is not None and (output > 0 or not text)
+        if not knows_output:
+            output = request.max_output_tokens if is_cut else estimate_tokens(text) if text else 0
+        counts = TokenCounts(
+            sent.input_tokens or estimate_prompt(request), output or 0, sent.cached_tokens, sent.reasoning_tokens
         )
+        return self._priced(counts, estimated=not (knows_output and sent.input_tokens))
+
+    def _priced(self, counts: TokenCounts, *, estimated: bool) -> Usage:
+        cost = self.card.input_token_usd if self.card.offline else self.prices.call_cost_usd(self.card.name, counts)
+        return Usage(
+            model=self.card.name,
+            input_tokens=counts.input_tokens,
+            output_tokens=counts.output_tokens,
+            cost_usd=cost,
+            estimated=estimated,
+        ).detailed(cached_tokens=counts.cached_tokens, reasoning_tokens=counts.reasoning_tokens)
 
 
 def estimate_prompt(request: ModelRequest) -> int:
@@ -77,11 +84,10 @@ def _first_choice(completion: ChatCompletion) -> Choice | None:
     return choices[0] if isinstance(choices, list) and choices else None
 
 
-def _problem(choice: Choice | None, text: str, request: ModelRequest) -> tuple[ErrorCode, str] | None:
+def _problem(choice: Choice | None, finish: str, text: str, request: ModelRequest) -> tuple[ErrorCode, str] | None:
     """Return why an answer cannot be used; a cut one first, because its text may be empty or look whole."""
-    finish = choice.finish_reason if choice else None
     refusal = getattr(_message(choice), "refusal", None)
-    if finish == "length":
+    if finish == CUT:
         limit = request.max_output_tokens
         return ErrorCode.OUTPUT_TRUNCATED, f"the answer was cut at the limit of {limit} output tokens"
     if refusal:
@@ -98,11 +104,10 @@ def _message(choice: Choice | None) -> object:
 
 
 def _content(choice: Choice | None) -> str:
-    content = getattr(_message(choice), "content", None)
-    return content if isinstance(content, str) else ""
+    return _text(_message(choice), "content")
 
 
-def _count(holder: object, name: str) -> int | None:
-    """Return a count that a server sent, None when it sent something else."""
+def _text(holder: object, name: str) -> str:
+    """Return a text that a server sent, empty when it sent something else."""
     value = getattr(holder, name, None)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, str) else ""

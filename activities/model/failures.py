@@ -1,6 +1,7 @@
 """Model failures: every error of the client in our codes, bounded and without secrets."""
 
 import asyncio
+import json
 import math
 import re
 import ssl
@@ -11,6 +12,7 @@ from email.utils import parsedate_to_datetime
 import httpx2
 import openai
 
+from activities.model.dialect import Refusal
 from activities.model.request import ModelError
 from activities.model.scrubbing import scrub
 from harness.errors import ErrorCode, bounded
@@ -30,6 +32,17 @@ _OVERFLOW = re.compile(
 _QUOTA = re.compile(
     r"insufficient[_ ](?:quota|credit|funds|balance)|exceeded your current quota|billing", re.IGNORECASE
 )
+_NO_MODEL_CODES = frozenset({"model_not_found", "DeploymentNotFound"})
+_PROVIDERS_CODES = frozenset(
+    {
+        ErrorCode.PROVIDER_UNAVAILABLE,
+        ErrorCode.TIMEOUT,
+        ErrorCode.RATE_LIMITED,
+        ErrorCode.QUOTA_EXHAUSTED,
+        ErrorCode.AUTHENTICATION,
+    }
+)
+"""What another provider, asked the same, may well not fail with."""
 _FILTERED = re.compile(r"content[_ ](?:filter|policy|management)", re.IGNORECASE)
 
 
@@ -53,15 +66,17 @@ def as_model_error(error: Exception, *, secrets: Iterable[str] = (), now: dateti
         case _:
             code, wait = ErrorCode.TOOL_EXECUTION_FAILED, None
             text = f"the model call failed with {type(error).__name__}: {error}"
-    return ModelError(code, _one_line(scrub(text, secrets)), retry_after_s=wait)
+    is_providers = code in _PROVIDERS_CODES or _is_unknown_model(error)
+    return ModelError(code, _one_line(scrub(text, secrets)), retry_after_s=wait, is_providers=is_providers)
 
 
-def refusal_text(error: Exception, *, secrets: Iterable[str] = ()) -> str:
-    """Return what an HTTP 400 says, empty for anything else and for a prompt that is too long."""
-    if not isinstance(error, openai.BadRequestError) or _is_overflow(error, _said(error)):
-        return ""
-    param = error.param or ""
-    return scrub(f"{_said(error)} {error.code or ''} {param}", secrets)
+def refusal_of(error: Exception, *, secrets: Iterable[str] = ()) -> Refusal | None:
+    """Return why a server refused a request by HTTP 400 or 422; None for anything else and for too long a prompt."""
+    if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
+        return None
+    if _is_overflow(error, _said(error)):
+        return None
+    return Refusal(scrub(f"{_said(error)} {error.code or ''}", secrets), str(error.param or ""))
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -128,18 +143,32 @@ def _meaning(status: int) -> str:
 
 
 def _said(error: openai.APIStatusError) -> str:
+    """Return the reason that a server gives, as text or as a list of findings (FastAPI's `detail`)."""
     body = error.body
     inner = body.get("error", body) if isinstance(body, dict) else body
-    message = inner.get("message") if isinstance(inner, dict) else inner
+    message = inner.get("message") or inner.get("detail") if isinstance(inner, dict) else inner
+    if isinstance(message, list | dict) and message:
+        return bounded(json.dumps(message, ensure_ascii=False, default=str), MAX_MESSAGE)
     return message if isinstance(message, str) and message.strip() else "no reason given"
 
 
 def _is_overflow(error: openai.APIStatusError, said: str) -> bool:
-    return error.code in _OVERFLOW_CODES or error.type in _OVERFLOW_CODES or _OVERFLOW.search(said) is not None
+    return not _OVERFLOW_CODES.isdisjoint(_names(error)) or _OVERFLOW.search(said) is not None
 
 
 def _is_quota(error: openai.APIStatusError, said: str) -> bool:
-    return "insufficient_quota" in {error.code, error.type} or _QUOTA.search(said) is not None
+    return "insufficient_quota" in _names(error) or _QUOTA.search(said) is not None
+
+
+def _is_unknown_model(error: Exception) -> bool:
+    if not isinstance(error, openai.APIStatusError):
+        return False
+    return error.status_code == httpx2.codes.NOT_FOUND or not _NO_MODEL_CODES.isdisjoint(_names(error))
+
+
+def _names(error: openai.APIStatusError) -> tuple[str, str]:
+    """Return the code and the type of an error, which are whatever a server sent."""
+    return str(error.code), str(error.type)
 
 
 def _from_connection(error: Exception) -> tuple[ErrorCode, str]:

@@ -59,7 +59,7 @@ def resolved(schema: JsonSchema) -> JsonSchema:
 
 
 def literal_for(tool: ToolSpec, parameter: str, goal: str) -> str | None:
-    """Return the literal that a goal gives for a parameter, or None when it gives none."""
+    """Return the literal that a goal gives for a parameter, or None when it gives none: nothing is made up."""
     schema = resolved(parameter_schema(tool, parameter))
     return next((text for text in _literals(schema, goal) if _is_allowed(text, schema)), None)
 
@@ -69,15 +69,13 @@ def _literals(schema: JsonSchema, goal: str) -> Iterator[str]:
     choices = schema.get("enum")
     if isinstance(choices, list):
         texts = [choice if isinstance(choice, str) else str(choice) for choice in choices]
-        yield from sorted(texts, key=lambda text: text.lower() not in goal.lower())
+        yield from (text for text in texts if text.lower() in goal.lower())
+        return
     if is_text:
         yield goal
         return
     if {"integer", "number"} & set(_types(schema)):
         yield from re.findall(r"\d+(?:\.\d+)?", goal)
-        yield from ("1", "0")
-    if "boolean" in _types(schema):
-        yield "true"
 
 
 def _is_allowed(text: str, schema: JsonSchema) -> bool:

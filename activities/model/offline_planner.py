@@ -13,6 +13,7 @@ from harness.binding import parameter_schema
 from harness.catalog import Effect, JsonSchema, ToolRole, ToolSpec
 from harness.errors import ErrorClass, classify, parse_code
 from harness.plan import ArgumentBinding, ArgumentValue, BindingType, Plan, PlanNode
+from harness.schema_fit import takes_only_text
 
 DEFAULT_MAX_NODES = 500
 SIMILAR = 0.1
@@ -132,10 +133,16 @@ class _Draft:
             similar = self._from_many(name, items, taken, least=SIMILAR)
         if similar or not is_required:
             return similar
+        if not takes_only_text(schema) and (fitting := self._fitting(name, schema, taken)):
+            return fitting
         literal = literal_for(tool, name, self.goal)
         if literal is not None:
             return _value(BindingType.LITERAL, literal=literal)
-        # Open schemas may fit without a sign of it: better than no value.
+        return self._fitting(name, schema, taken)
+
+    def _fitting(self, name: str, schema: JsonSchema, taken: set[str]) -> ArgumentValue | None:
+        """Take a result that fits by its type alone, without a sign that it is meant."""
+        items = item_schema(schema)
         fitting = self._from_one(name, schema, taken, least=0)
         return fitting or (None if items is None else self._from_many(name, items, taken, least=0))
 

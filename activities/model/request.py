@@ -2,20 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import StrEnum
 from typing import Protocol
 
 from pydantic import BaseModel
 
 from harness.errors import ErrorCode, ToolError
+from harness.model_choice import NO_CHOICE, ModelChoice, ModelRole
 from harness.usage import Usage
-
-
-class ModelRole(StrEnum):
-    """What a model call is for."""
-
-    PLANNER = "planner"
-    SYNTHESIS = "synthesis"
 
 
 @dataclass(frozen=True)
@@ -30,6 +23,10 @@ class ModelRequest:
     """Time limit of the whole call."""
     answer: type[BaseModel] | None = None
     """Model class of a structured answer, sent as a strict JSON schema; None asks for text."""
+    models: ModelChoice = NO_CHOICE
+    """What the run wants in place of the worker's models."""
+    on_fallback: bool = False
+    """True when an earlier try of the same call ended with a failure of the provider."""
 
 
 @dataclass(frozen=True)
@@ -38,17 +35,33 @@ class ModelAnswer:
 
     text: str
     usage: Usage
+    model: str = ""
+    """The model by the name that its server gives it; empty when it gives none."""
+    finish_reason: str = ""
+    """Why the server says that the answer ended; empty when it does not say."""
+    latency_ms: int = 0
+    """From sending the request to its answer."""
 
 
 class ModelError(ToolError):
     """A model call that gave no usable answer. It may have cost tokens all the same."""
 
+    falls_back = False
+    """True when the next try is to ask the fallback model, whatever the code says about tries."""
+
     def __init__(
-        self, code: ErrorCode, message: str, *, usage: Usage | None = None, retry_after_s: float | None = None
+        self,
+        code: ErrorCode,
+        message: str,
+        *,
+        usage: Usage | None = None,
+        retry_after_s: float | None = None,
+        is_providers: bool = False,
     ) -> None:
-        """Create the error with what the call used."""
+        """Create the error with what the call used; `is_providers` when another provider may well answer."""
         super().__init__(code, message, retry_after_s=retry_after_s)
         self.usage = usage or Usage()
+        self.is_providers = is_providers
 
 
 class Model(Protocol):

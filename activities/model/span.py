@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
-from activities.model.request import ModelError, ModelRequest
+from activities.model.request import ModelAnswer, ModelError, ModelRequest
 from harness.catalog import ModelCard
 from harness.usage import Usage
 
@@ -42,11 +42,24 @@ def model_span(tracer: Tracer, card: ModelCard, request: ModelRequest) -> Iterat
             raise
 
 
+def record_answer(span: Span, answer: ModelAnswer) -> None:
+    """Note who answered, why the answer ended, and what it used."""
+    record_usage(span, answer.usage)
+    if answer.model:
+        span.set_attribute("gen_ai.response.model", answer.model)
+    if answer.finish_reason:
+        span.set_attribute("gen_ai.response.finish_reasons", (answer.finish_reason,))
+
+
 def record_usage(span: Span, usage: Usage) -> None:
     """Note what a request used."""
     if usage.model:
         span.set_attribute("gen_ai.usage.input_tokens", usage.input_tokens)
         span.set_attribute("gen_ai.usage.output_tokens", usage.output_tokens)
+    if usage.cached_tokens:
+        span.set_attribute("gen_ai.usage.cache_read.input_tokens", usage.cached_tokens)
+    if usage.reasoning_tokens:
+        span.set_attribute("gen_ai.usage.reasoning.output_tokens", usage.reasoning_tokens)
 
 
 def record_failure(span: Span, error_type: str) -> None:

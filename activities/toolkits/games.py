@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from pydantic import TypeAdapter
 
-from activities.model.request import ModelRequest, ModelRole
+from activities.model.request import ModelRequest
 from activities.prompts import FENCE_RULE, fenced, fenced_json
 from activities.toolkit import MODEL_TOOL_TIMEOUT, Report, ToolContext, Toolkit, tool
 from activities.toolkits.games_check import check_report
@@ -20,6 +20,7 @@ from activities.toolkits.games_data import (
 )
 from harness.catalog import ToolRole
 from harness.errors import ErrorCode, ToolError
+from harness.model_choice import ModelRole
 
 MAX_REPORT_TOKENS = 1200
 MODEL_TIMEOUT = MODEL_TOOL_TIMEOUT - timedelta(seconds=5)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pydantic import JsonValue
 
 from activities.model.bounded import BoundedModel
-from activities.model.client import OpenAIModel, model_card
+from activities.model.client import OpenAIModel
 from activities.model.request import Model
 from activities.planning import draft_plan
 from activities.settings import WorkerSettings
@@ -43,7 +43,7 @@ def plan_request(
     """Return a request for a plan of a toolkit, with the offline model's card."""
     return PlanRequest(
         goal=goal,
-        catalog=describe(toolkit, model_card(WorkerSettings())),
+        catalog=describe(toolkit, OpenAIModel(WorkerSettings()).cards()),
         max_nodes=max_nodes,
         max_output_tokens=4000,
         max_tokens=20_000,
@@ -72,7 +72,7 @@ async def run_games(goal: str, *, feedback: str = "") -> Outcome:
     report = by_tool["summarizer_node"]
     assert isinstance(report, dict)
     violations = validate(drafted.plan, request.catalog, max_nodes=20, calls_left=50)
-    return Outcome(drafted.plan, violations, str(report["report"]), verdict, by_tool, drafted.usage)
+    return Outcome(drafted.plan, violations, str(report["report"]), verdict, by_tool, drafted.answer.usage)
 
 
 async def call(tool: Tool, arguments: dict[str, JsonValue], *, model: Model, feedback: str = "") -> JsonValue:

@@ -3,7 +3,7 @@ import json
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from activities.answers import parse_answer
+from activities.answers import Parsed, parse_answer
 from activities.model.request import ModelError
 from harness.errors import ErrorCode
 from harness.plan import Plan
@@ -32,7 +32,7 @@ BODY = PLAN.model_dump_json()
     ],
 )
 def test_accepts_one_json_value_whatever_wraps_it(text: str) -> None:
-    assert parse_answer(text, Plan) == PLAN
+    assert parse_answer(text, Plan) == Parsed(PLAN, is_repaired=False)
 
 
 def test_refuses_two_fenced_blocks_as_ambiguous() -> None:

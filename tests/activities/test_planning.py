@@ -2,10 +2,11 @@ from datetime import timedelta
 
 import pytest
 
-from activities.model.request import ModelAnswer, ModelError, ModelRequest, ModelRole
+from activities.model.request import ModelAnswer, ModelError, ModelRequest
 from activities.planning import draft_plan
 from activities.toolkits.games import TOOLKIT
 from harness.errors import ErrorCode
+from harness.model_choice import ModelRole
 from harness.plan import Plan
 from harness.usage import Usage
 from tests.activities.offline_run import plan_request
@@ -33,7 +34,7 @@ async def test_returns_the_plan_and_what_it_cost() -> None:
 
     drafted = await draft_plan(model, plan_request(TOOLKIT, "a calm game"), TIMEOUT)
 
-    assert (drafted.plan, drafted.usage) == (wanted, USAGE)
+    assert (drafted.plan, drafted.answer.usage, drafted.is_repaired) == (wanted, USAGE, False)
     [request] = model.requests
     assert (request.role, request.answer, request.timeout) == (ModelRole.PLANNER, Plan, TIMEOUT)
     assert request.max_output_tokens == 4000

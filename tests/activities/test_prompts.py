@@ -4,7 +4,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.model.client import model_card
+from activities.model.client import OpenAIModel
 from activities.prompts import cut, fenced, fenced_json, planning_prompt, unfenced
 from activities.settings import WorkerSettings
 from activities.toolkit import describe
@@ -13,7 +13,7 @@ from harness.calls import PlanRequest
 from harness.errors import ErrorClass, ErrorCode
 from harness.recovery import FailedNode, FailureContext
 
-CATALOG = describe(TOOLKIT, model_card(WorkerSettings()))
+CATALOG = describe(TOOLKIT, OpenAIModel(WorkerSettings()).cards())
 
 
 def _request(goal: str = "a calm game", *, failures: tuple[FailureContext, ...] = ()) -> PlanRequest:

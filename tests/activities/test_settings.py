@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import pytest
 
-from activities.settings import SettingsError, WorkerSettings
+from activities.settings import Endpoint, SettingsError, WorkerSettings
+from harness.model_choice import ModelChoice, ModelRole
 
 KEY = "sk-canary-1234567890"
 
@@ -73,6 +76,10 @@ def test_the_text_form_shows_no_secret() -> None:
         ("OPENAI_BASE_URL", "http://host/v1?api-key=hunter2"),
         ("OPENAI_MODEL", "two\nlines"),
         ("OPENAI_MODEL", "x" * 201),
+        ("OPENAI_JUDGE_MODEL", "two\nlines"),
+        ("OPENAI_FALLBACK_MODEL", "x" * 201),
+        ("OPENAI_FALLBACK_API_KEY", "sk-with a space"),
+        ("OPENAI_FALLBACK_BASE_URL", "host/v1"),
     ],
 )
 def test_bad_values_are_refused_in_one_line_that_names_the_variable(variable: str, value: str) -> None:
@@ -83,3 +90,82 @@ def test_bad_values_are_refused_in_one_line_that_names_the_variable(variable: st
     assert variable in message
     assert "\n" not in message
     assert value not in message
+
+
+def test_each_role_may_have_a_model_of_its_own() -> None:
+    environment = {f"OPENAI_{role.name}_MODEL": f"for-{role}" for role in ModelRole if role is not ModelRole.STEPS}
+
+    settings = WorkerSettings.from_environment(environment | {"OPENAI_MODEL": "main", "OPENAI_STEPS_MODEL": " "})
+
+    assert [settings.model_name(role) for role in ModelRole] == ["for-planner", "for-synthesis", "main", "for-judge"]
+
+
+def test_the_choice_of_a_run_goes_before_the_settings() -> None:
+    settings = WorkerSettings(model="main", role_models={ModelRole.PLANNER: "planner"}, fallback_model="spare")
+    choice = ModelChoice(by_role={ModelRole.PLANNER: "mine"}, fallback="other")
+
+    assert (settings.model_name(ModelRole.PLANNER, choice), settings.model_name(ModelRole.JUDGE, choice)) == (
+        "mine",
+        "main",
+    )
+    assert (settings.fallback_name(choice), settings.fallback_name()) == ("other", "spare")
+
+
+OWN = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "http://me:hunter22@own/v1"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "endpoint"),
+    [
+        pytest.param({}, Endpoint(KEY, "http://own/v1", "me", "hunter22"), id="nothing: where the others are"),
+        pytest.param(
+            {"OPENAI_FALLBACK_API_KEY": "sk-other"}, Endpoint("sk-other", "http://own/v1"), id="other account"
+        ),
+        pytest.param(
+            {"OPENAI_FALLBACK_BASE_URL": "https://other/v1"}, Endpoint("none", "https://other/v1"), id="other server"
+        ),
+        pytest.param(
+            {"OPENAI_FALLBACK_BASE_URL": "https://u:pw@other/v1", "OPENAI_FALLBACK_API_KEY": "sk-other"},
+            Endpoint("sk-other", "https://other/v1", "u", "pw"),
+            id="both",
+        ),
+    ],
+)
+def test_no_key_of_one_server_is_ever_sent_to_another_one(environment: dict[str, str], endpoint: Endpoint) -> None:
+    settings = WorkerSettings.from_environment(OWN | {"OPENAI_FALLBACK_MODEL": "spare"} | environment)
+
+    assert settings.fallback_endpoint == endpoint
+    assert set(settings.secrets) >= {KEY, *endpoint.secrets}
+
+
+def test_values_of_variables_that_are_named_like_secrets_are_secrets() -> None:
+    environment = {
+        "SHOP_TOKEN": "tool-canary-1",
+        "DB_PASSWORD": "tool-canary-2",
+        "AWS_SECRET_ACCESS_KEY": "tool-canary-3",
+        "SHORT_KEY": "abc",
+        "KEYBOARD": "tool-canary-4",
+        "PWD": "/some/where",
+    }
+
+    settings = WorkerSettings.from_environment(environment)
+
+    assert settings.secrets == ("tool-canary-1", "tool-canary-2", "tool-canary-3")
+    assert "canary" not in repr(settings)
+
+
+def test_own_prices_are_read_from_the_file_that_the_setting_names(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text('{"small": {"input_usd_per_million": 1, "output_usd_per_million": 2}}')
+
+    assert list(WorkerSettings.from_environment({"WHIPPLETREE_PRICES": str(path)}).prices) == ["small"]
+
+
+def test_a_bad_price_file_is_refused_in_one_line_that_names_the_variable(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text('{"small":\n{"input": 1}}')
+
+    with pytest.raises(SettingsError, match=r"^WHIPPLETREE_PRICES: .*prices\.json") as caught:
+        WorkerSettings.from_environment({"WHIPPLETREE_PRICES": str(path)})
+
+    assert "\n" not in str(caught.value)

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, JsonValue
 
-from activities.model.client import model_card
+from activities.model.client import OpenAIModel
 from activities.settings import WorkerSettings
 from activities.toolkit import Report, Tool, ToolContext, Toolkit, ToolkitError, describe, load_toolkit, tool
 from activities.toolkits.games import TOOLKIT
@@ -17,7 +17,7 @@ def echo(text: str) -> str:
 
 
 def test_describes_a_toolkit_as_data() -> None:
-    catalog = describe(TOOLKIT, model_card(WorkerSettings()))
+    catalog = describe(TOOLKIT, OpenAIModel(WorkerSettings()).cards())
 
     assert catalog.toolkit == "games"
     assert catalog.model.name == "offline"

@@ -23,6 +23,8 @@ LONG_GOAL = "x" * 20_001
         ("--goal|x|--max-wall-clock|soon", "Invalid value for '--max-wall-clock': 'soon' is not a valid float."),
         ("--goal|x|--max-concurrency|51", "--max-concurrency is '51', it must be less than or equal to 50."),
         ("--goal|x|--toolkit|", "--toolkit is '', it must have at least 1 character."),
+        ("--goal|x|--model|painter=y", "--model 'painter=y': 'painter' is no role; use one of planner"),
+        ("--goal|x|--model|planner=", "--model planner= is '', it must have at least 1 character."),
         ("--goal|x|--detach|--with-worker", "--with-worker ends with this command"),
         ("--goal|x|--fast", "No such option '--fast'."),
         ("--goal", "Option '--goal' requires an argument."),

@@ -6,7 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from harness.budget import NOTHING, ONE_CALL, Amount, Budget, Extension, Ledger, Limits
+from harness.budget import (
+    MOST_COST_USD,
+    MOST_TOKENS,
+    MOST_TOOL_CALLS,
+    MOST_WALL_CLOCK,
+    NOTHING,
+    ONE_CALL,
+    Amount,
+    Budget,
+    Extension,
+    Ledger,
+    Limits,
+)
 from harness.usage import Usage
 
 NO_TIME = timedelta(0)
@@ -219,3 +231,17 @@ def test_spent_and_reserved_never_exceed_a_limit(work: list[tuple[Amount, float,
         total = budget.ledger.spent.plus(budget.reserved)
         assert total.fits_in(Amount(tokens=100, tool_calls=10, cost_usd=Decimal("1.00")))
         assert budget.left().plus(total) == Amount(tokens=100, tool_calls=10, cost_usd=Decimal("1.00"))
+
+
+def test_no_limit_is_raised_beyond_what_a_limit_may_be() -> None:
+    most = Extension(
+        message_id="m",
+        tokens=MOST_TOKENS,
+        tool_calls=MOST_TOOL_CALLS,
+        wall_clock=MOST_WALL_CLOCK,
+        cost_usd=MOST_COST_USD,
+    )
+
+    raised = most.applied_to(Limits())
+
+    assert Limits.model_validate(raised.model_dump()) == raised

@@ -27,7 +27,7 @@ TRY = TryRecord(number=1, code=ErrorCode.TIMEOUT, message="late", usage=Usage(mo
         ToolRequest(arguments={"a": [1, None, {"b": "c"}]}),
         ToolReply(value={"report": "x"}, latency_ms=5),
         VerifyRequest(goal="g", toolkit="games", report={"report": "x"}, results={"get_games": []}),
-        FailureDetails(tries=(TRY,)),
+        FailureDetails(tries=(TRY,), try_number=1),
     ],
     ids=lambda message: type(message).__name__,
 )

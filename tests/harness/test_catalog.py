@@ -1,7 +1,10 @@
+from decimal import Decimal
+
 import pytest
 
-from harness.catalog import Effect, JsonSchema, ToolRole
-from tests.builders import NUMBER, TEXT, games_catalog, tool_spec
+from harness.catalog import Effect, JsonSchema, ModelCard, ToolRole
+from harness.model_choice import ModelRole
+from tests.builders import NUMBER, TEXT, catalog, games_catalog, tool_spec
 
 
 def test_finds_a_tool_by_its_exact_name() -> None:
@@ -20,6 +23,7 @@ def test_reports_and_ageing_reads_are_not_reused() -> None:
     assert tool_spec(effect=Effect.WRITE).is_reusable
     assert not tool_spec(ageing=True).is_reusable
     assert not tool_spec(role=ToolRole.FINAL_SYNTHESIS).is_reusable
+    assert tool_spec(effect=Effect.WRITE, ageing=True).is_reusable
 
 
 def test_parameters_keep_the_order_of_declaration() -> None:
@@ -37,3 +41,13 @@ def test_odd_schemas_have_no_parameters(parameters: JsonSchema) -> None:
 
     assert tool.parameter_schemas == {}
     assert tool.required_parameters == ()
+
+
+def test_calls_are_reserved_by_the_dearer_of_a_roles_model_and_the_fallback() -> None:
+    cheap = ModelCard(name="cheap", input_token_usd=Decimal(1), output_token_usd=Decimal(1))
+    dear = ModelCard(name="dear", input_token_usd=Decimal(2), output_token_usd=Decimal(2))
+    plain = catalog().model_copy(update={"model": cheap})
+
+    assert plain.card_of(ModelRole.PLANNER) is cheap
+    assert plain.model_copy(update={"fallback": dear}).card_of(ModelRole.PLANNER) is dear
+    assert plain.model_copy(update={"role_models": {ModelRole.SYNTHESIS: dear}}).card_of(ModelRole.SYNTHESIS) is dear

@@ -13,7 +13,9 @@ from harness.grants import (
     plan_grant,
     planning_prompt_tokens,
     reserve_all,
+    usage_of_lost,
 )
+from harness.model_choice import ModelRole
 from harness.recovery import FailureContext
 from tests.builders import catalog, tool_spec
 
@@ -173,3 +175,19 @@ def test_planning_prompt_grows_with_goal_catalog_and_failures() -> None:
     assert plain > PLANNING_RULES_TOKENS
     assert planning_prompt_tokens("goal" * 100, catalog(), ()) > plain
     assert planning_prompt_tokens("goal", catalog(), [failure]) > plain
+
+
+def test_other_models_make_the_planning_prompt_no_longer() -> None:
+    with_more = catalog().model_copy(update={"role_models": {ModelRole.JUDGE: CARD}, "fallback": CARD})
+
+    assert planning_prompt_tokens("goal", with_more, ()) == planning_prompt_tokens("goal", catalog(), ())
+
+
+def test_tries_lost_with_their_worker_may_have_used_their_whole_grant() -> None:
+    given = Grant(tries=3, tokens_per_try=100, reserved=NOTHING)
+
+    lost = usage_of_lost(given, 2, CARD)
+    assert (lost.total_tokens, lost.cost_usd, lost.estimated) == (200, Decimal("0.400"), True)
+    assert usage_of_lost(given, 2, UNPRICED).cost_usd is None
+    assert usage_of_lost(given, 0, CARD).total_tokens == 0
+    assert usage_of_lost(Grant(tries=3, tokens_per_try=0, reserved=NOTHING), 2, CARD).total_tokens == 0

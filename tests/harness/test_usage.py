@@ -39,6 +39,16 @@ def test_tokens_without_a_model_name_count() -> None:
     assert nameless.plus(CHEAP).model == "small"
 
 
+def test_adds_cached_and_reasoning_tokens_and_sets_only_those_that_are_there() -> None:
+    detailed = CHEAP.detailed(cached_tokens=4, reasoning_tokens=0)
+
+    total = detailed.plus(detailed)
+
+    assert (total.cached_tokens, total.reasoning_tokens) == (8, 0)
+    assert "cached_tokens" in total.model_fields_set
+    assert "reasoning_tokens" not in total.model_fields_set
+
+
 def test_refuses_negative_use() -> None:
     with pytest.raises(ValidationError):
         Usage(model="m", cost_usd=Decimal(-1))

@@ -11,12 +11,13 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.plugin import SimplePlugin
 
 from activities.model.client import OpenAIModel
-from activities.model.request import ModelRequest, ModelRole
+from activities.model.request import ModelRequest
 from activities.run_activities import RunActivities
 from activities.settings import WorkerSettings
 from activities.tool_call import ToolActivities
 from activities.toolkit import ToolContext
 from harness.carry import RunInput
+from harness.model_choice import ModelRole
 from harness.plan import Plan
 from harness.run import RunOptions, RunResult
 from tests.scripted_model import Reply, ScriptedServer, completion
@@ -68,7 +69,7 @@ async def rig(
     kit = tools.toolkit(NINE, max_model_tokens=400)
     async with ScriptedServer(*served, Reply(body=completion(ANSWER))) as server:
         model = OpenAIModel(WorkerSettings(api_key=KEY, base_url=server.url, model="scripted-1"))
-        runs = RunActivities({kit.name: kit}, model, model.card)
+        runs = RunActivities({kit.name: kit}, model, model.cards)
         calls = ToolActivities(kit.by_name(), model)
         async with build_worker(client, runs, calls, task_queue=queue, max_cached_workflows=cached, plugins=plugins):
             yield Rig(client, queue, tools)

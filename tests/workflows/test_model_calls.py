@@ -1,76 +1,21 @@
 """Model calls of whole runs against a scripted HTTP server: one retry layer, cancels that close the connection."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from itertools import count
 
 import pytest
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import Client
 from temporalio.testing import WorkflowEnvironment
 
-from activities.model.client import OpenAIModel
-from activities.run_activities import RunActivities
-from activities.settings import WorkerSettings
-from activities.tool_call import ToolActivities
-from activities.toolkits.games import TOOLKIT
-from harness.carry import RunInput
 from harness.errors import ErrorCode
-from harness.run import RunOptions, RunResult, RunStatus
-from tests.builders import literal, node, plan, result_of
+from harness.run import RunStatus
 from tests.scripted_model import Reply, ScriptedServer, completion, error
-from worker import build_worker
-from workflows.orchestrator import OrchestratorWorkflow
+from tests.workflows.model_runs import KEY, PLANNED, REPORT, games_on, run, start
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-_ids = count(1)
-KEY = "sk-canary-0123456789"
-PLAN = plan(
-    node("facts", "get_genre_facts"),
-    node("reviews", "get_genre_reviews"),
-    node("games", "get_games"),
-    node("prices", "get_prices"),
-    node(
-        "report",
-        "summarizer_node",
-        deps=["facts", "reviews", "games", "prices"],
-        arguments={
-            "preferences": literal("calm"),
-            "genre_facts": result_of("facts"),
-            "genre_reviews": result_of("reviews"),
-            "games": result_of("games"),
-            "prices": result_of("prices"),
-        },
-    ),
-)
-PLANNED = Reply(body=completion(PLAN.model_dump_json()))
-REPORT = Reply(body=completion("Outer Wilds at 24.99 USD and Stardew Valley at 14.99 USD are calm."))
 DOWN = Reply(500, error("server error"))
 OVERFLOW = Reply(400, error("too long", code="context_length_exceeded"))
 REFUSED = Reply(401, error(f"Incorrect API key provided: {KEY}"))
-
-
-@asynccontextmanager
-async def games_on(client: Client, server: ScriptedServer) -> AsyncIterator[str]:
-    """Serve the games toolkit with the real model client on a scripted server; yield the task queue."""
-    queue = f"models-{next(_ids)}"
-    model = OpenAIModel(WorkerSettings(api_key=KEY, base_url=server.url, model="scripted-1"))
-    runs = RunActivities({TOOLKIT.name: TOOLKIT}, model, model.card)
-    async with build_worker(client, runs, ToolActivities(TOOLKIT.by_name(), model), task_queue=queue):
-        yield queue
-    await model.close()
-
-
-async def start(client: Client, queue: str, **options: object) -> WorkflowHandle[OrchestratorWorkflow, RunResult]:
-    given = RunInput(goal="a calm game", options=RunOptions.model_validate(options))
-    return await client.start_workflow(OrchestratorWorkflow.run, given, id=f"run-{queue}", task_queue=queue)
-
-
-async def run(client: Client, *replies: Reply, **options: object) -> tuple[RunResult, ScriptedServer]:
-    async with ScriptedServer(*replies) as server, games_on(client, server) as queue:
-        handle = await start(client, queue, **options)
-        return await asyncio.wait_for(handle.result(), 60), server
 
 
 async def test_a_run_over_http_ends_with_its_report_and_the_servers_token_count(client: Client) -> None:
@@ -114,7 +59,7 @@ async def test_a_rejection_for_good_is_not_repeated(client: Client, reply: Reply
 
 
 async def test_the_key_is_in_no_byte_of_history(client: Client) -> None:
-    async with ScriptedServer(REFUSED) as server, games_on(client, server) as queue:
+    async with ScriptedServer(REFUSED) as server, games_on(client, server.url) as queue:
         handle = await start(client, queue)
         result = await asyncio.wait_for(handle.result(), 30)
         history = await handle.fetch_history()
@@ -125,7 +70,7 @@ async def test_the_key_is_in_no_byte_of_history(client: Client) -> None:
 
 @pytest.mark.parametrize("replies", [[], [PLANNED]], ids=["planning", "a model node"])
 async def test_a_cancel_closes_the_connection_of_a_hanging_model_call(client: Client, replies: list[Reply]) -> None:
-    async with ScriptedServer(*replies, Reply(is_hanging=True)) as server, games_on(client, server) as queue:
+    async with ScriptedServer(*replies, Reply(is_hanging=True)) as server, games_on(client, server.url) as queue:
         handle = await start(client, queue)
         async with asyncio.timeout(10):
             while len(server.requests) <= len(replies):  # noqa: ASYNC110 - the server counts, it has no event

@@ -5,22 +5,30 @@ from datetime import timedelta
 import pytest
 
 from activities.model.client import OpenAIModel
-from activities.model.request import ModelAnswer, ModelError, ModelRequest, ModelRole
+from activities.model.request import ModelAnswer, ModelError, ModelRequest
 from activities.settings import WorkerSettings
+from harness.model_choice import NO_CHOICE, ModelChoice, ModelRole
 from harness.plan import Plan
 from tests.scripted_model import Reply, ScriptedServer
 
 KEY = "sk-canary-0123456789abcdef"
 
 
-def request_for(*, answer: type[Plan] | None = None, timeout: timedelta = timedelta(seconds=5)) -> ModelRequest:
+def request_for(
+    *,
+    answer: type[Plan] | None = None,
+    timeout: timedelta = timedelta(seconds=5),
+    role: ModelRole = ModelRole.SYNTHESIS,
+    models: ModelChoice = NO_CHOICE,
+) -> ModelRequest:
     return ModelRequest(
-        role=ModelRole.SYNTHESIS,
+        role=role,
         system="Be brief.",
         user="Say hello.",
         max_output_tokens=50,
         timeout=timeout,
         answer=answer,
+        models=models,
     )
 
 

@@ -5,8 +5,9 @@ import pytest
 
 from activities.model.bounded import BoundedModel
 from activities.model.completion import estimate_prompt
-from activities.model.request import ModelAnswer, ModelError, ModelRequest, ModelRole
+from activities.model.request import ModelAnswer, ModelError, ModelRequest
 from harness.errors import ErrorCode
+from harness.model_choice import ModelRole
 from harness.usage import Usage
 
 REQUEST = ModelRequest(

@@ -9,12 +9,23 @@ from typing import Any
 import pytest
 
 from activities.model.client import OpenAIModel
-from activities.model.request import ModelError, ModelRequest, ModelRole
+from activities.model.request import ModelError, ModelRequest
 from activities.settings import WorkerSettings
 from harness.errors import ErrorCode
+from harness.model_choice import ModelRole
 from harness.plan import Plan
 from tests.activities.model.asking import KEY, ask, fail, request_for
 from tests.scripted_model import Reply, ScriptedServer, completion, error
+
+
+async def test_an_answer_says_who_gave_it_why_it_ended_and_how_long_it_took() -> None:
+    async with ScriptedServer(Reply(body=completion("Hello.", model="m" * 500))) as server:
+        answer = await ask(server)
+
+    assert answer.finish_reason == "stop"
+    assert answer.model.startswith("mmm")
+    assert len(answer.model) <= 100
+    assert 0 <= answer.latency_ms < 5000
 
 
 async def test_asks_by_one_chat_completion_and_returns_text_usage_and_cost() -> None:
@@ -162,7 +173,7 @@ async def test_unusable_answers_are_named_and_paid_for(body: dict[str, Any], cod
         pytest.param("absent", id="absent"),
         pytest.param(None, id="null"),
         pytest.param({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, id="zeros"),
-        pytest.param({"input_tokens": 5, "output_tokens": 5}, id="other names"),
+        pytest.param({"in": 5, "out": 5}, id="unknown names"),
         pytest.param({"prompt_tokens": None, "completion_tokens": None}, id="null counts"),
         pytest.param({"prompt_tokens": -1, "completion_tokens": 3}, id="negative"),
         pytest.param({"prompt_tokens": "9", "completion_tokens": "3"}, id="text"),

@@ -7,9 +7,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from activities.model.client import OpenAIModel
 from activities.model.offline_writer import OFFLINE_LINE
-from activities.model.request import ModelRequest, ModelRole
+from activities.model.request import ModelRequest
 from activities.prompts import fenced, fenced_json
 from activities.settings import WorkerSettings
+from harness.model_choice import ModelRole
 
 
 def _request(user: str) -> ModelRequest:

@@ -7,8 +7,9 @@ from activities.model.client import OpenAIModel
 from activities.model.request import ModelError
 from activities.planning import draft_plan
 from activities.settings import WorkerSettings
-from activities.toolkit import Tool, Toolkit, tool
+from activities.toolkit import Report, Tool, Toolkit, tool
 from activities.toolkits.games import TOOLKIT as GAMES
+from harness.catalog import ToolRole
 from harness.errors import ErrorClass, ErrorCode
 from harness.plan import BindingType, Plan, PlanNode
 from harness.recovery import FailedNode, FailureContext
@@ -140,11 +141,26 @@ async def test_writes_its_best_plan_when_none_can_be_correct() -> None:
     assert "finding" in reasons[0].message
 
 
-async def test_a_catalog_without_a_report_tool_gives_an_empty_plan() -> None:
-    plan, violations = await _draft(_toolkit(get_metrics))
+@tool()
+def flaky() -> int:
+    """Count something."""
+    return 3
 
-    assert not plan.nodes
-    assert violations
+
+@tool(role=ToolRole.FINAL_SYNTHESIS)
+def say(count: int) -> Report:
+    """Say a number."""
+    return Report(report=f"{count}")
+
+
+async def test_a_result_that_fits_comes_before_a_number_and_none_is_made_up() -> None:
+    fed, violations = await _draft(_toolkit(flaky, say), goal="count 7 things")
+    alone, refused = await _draft(_toolkit(say), goal="count things")
+
+    assert not violations
+    assert [node.tool for node in fed.nodes] == ["flaky", "say"]
+    assert _bindings(alone.nodes[-1]) == {}
+    assert "missing required arguments" in refused[0].message
 
 
 def _failure(tool_name: str, code: ErrorCode) -> FailureContext:

@@ -36,10 +36,25 @@ async def test_a_request_is_one_span_of_the_genai_conventions() -> None:
         "gen_ai.provider.name": "openai",
         "gen_ai.request.model": "gpt-4.1-mini",
         "gen_ai.request.max_tokens": 50,
+        "gen_ai.response.finish_reasons": ("stop",),
         "gen_ai.response.model": "scripted-1",
         "gen_ai.usage.input_tokens": 11,
         "gen_ai.usage.output_tokens": 7,
     }
+
+
+async def test_a_span_says_how_many_tokens_were_cached_and_how_many_were_reasoning() -> None:
+    usage = {
+        "prompt_tokens": 9,
+        "completion_tokens": 5,
+        "prompt_tokens_details": {"cached_tokens": 4},
+        "completion_tokens_details": {"reasoning_tokens": 3},
+    }
+    async with ScriptedServer(Reply(body=completion("Hello.", usage=usage))) as server:
+        attributes = (await _span_of(server)).attributes or {}
+
+    assert attributes["gen_ai.usage.cache_read.input_tokens"] == 4
+    assert attributes["gen_ai.usage.reasoning.output_tokens"] == 3
 
 
 async def test_a_failed_request_is_a_span_with_its_error_type_and_no_secret() -> None:

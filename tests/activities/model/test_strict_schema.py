@@ -6,12 +6,16 @@ import pytest
 from pydantic import BaseModel, Field
 
 from activities.model.strict_schema import strict_schema
+from activities.toolkit import BUILT_IN, load_toolkit
 from harness.plan import Plan
+from tests.activities.model.asking import ask, request_for
+from tests.scripted_model import Reply, ScriptedServer, completion
 
-REFUSED = {
-    *("default", "title", "format", "pattern", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems"),
-    *("oneOf", "allOf", "const", "discriminator", "prefixItems", "examples"),
+KNOWN = {
+    *("type", "properties", "required", "additionalProperties", "items", "enum", "anyOf", "$ref", "$defs"),
+    "description",
 }
+"""The keywords that every server with strict structured output takes."""
 
 
 class Cat(BaseModel):
@@ -46,17 +50,50 @@ def _objects(schema: Any) -> Iterator[dict[str, Any]]:
                 yield from _objects(value)
 
 
-@pytest.mark.parametrize("model_class", [Plan, Shelter])
-def test_every_object_is_closed_every_property_required_and_no_refused_keyword_is_left(
+def _lint(sent: Any) -> list[str]:
+    """Return what a strict server would refuse."""
+    wrong = [f"keyword {word}" for schema in _objects(sent) for word in schema.keys() - KNOWN]
+    for schema in _objects(sent):
+        is_object = schema.get("type") == "object" or "properties" in schema
+        if is_object and schema.get("additionalProperties") is not False:
+            wrong.append(f"open object {schema}")
+        if is_object and schema.get("required") != list(schema.get("properties", {})):
+            wrong.append(f"not required {schema}")
+        if "$ref" in schema and list(schema) != ["$ref"]:
+            wrong.append(f"siblings of a reference {schema}")
+        if "$ref" in schema and schema["$ref"].removeprefix("#/$defs/") not in sent["$defs"]:
+            wrong.append(f"dangling {schema}")
+    return wrong
+
+
+REAL_ARGUMENTS = [tool.arguments for name in BUILT_IN for tool in load_toolkit(name).tools]
+
+
+@pytest.mark.parametrize("model_class", [Plan, Shelter, *REAL_ARGUMENTS], ids=lambda cls: cls.__name__)
+def test_every_object_is_closed_every_property_required_and_no_unknown_keyword_is_left(
     model_class: type[BaseModel],
 ) -> None:
-    for schema in _objects(strict_schema(model_class)):
-        assert not REFUSED & schema.keys()
-        if "properties" in schema:
-            assert schema["additionalProperties"] is False
-            assert schema["required"] == list(schema["properties"])
-        if "$ref" in schema:
-            assert list(schema) == ["$ref"]
+    before = model_class.model_json_schema()
+
+    assert _lint(strict_schema(model_class)) == []
+    assert model_class.model_json_schema() == before
+
+
+async def test_the_schema_that_is_really_sent_is_strict() -> None:
+    async with ScriptedServer(Reply(body=completion('{"nodes": []}'))) as server:
+        await ask(server, request_for(answer=Plan))
+
+    sent = server.requests[0].body["response_format"]["json_schema"]
+    assert sent["strict"] is True
+    assert _lint(sent["schema"]) == []
+    assert list(sent["schema"]["properties"]) == ["nodes"]
+
+
+def test_the_linter_finds_what_strict_servers_refuse() -> None:
+    found = " ".join(_lint(Shelter.model_json_schema()))
+
+    for keyword in ("oneOf", "default", "format", "pattern", "maxItems", "const", "title", "open object"):
+        assert keyword in found
 
 
 def test_properties_that_are_called_like_keywords_stay() -> None:

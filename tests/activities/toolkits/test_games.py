@@ -5,14 +5,15 @@ from decimal import Decimal
 import pytest
 from pydantic import JsonValue, ValidationError
 
-from activities.model.client import OpenAIModel, model_card
-from activities.model.request import ModelAnswer, ModelRequest, ModelRole
+from activities.model.client import OpenAIModel
+from activities.model.request import ModelAnswer, ModelRequest
 from activities.prompts import unfenced
 from activities.settings import WorkerSettings
 from activities.toolkit import Tool, describe
 from activities.toolkits.games import TOOLKIT
 from harness.catalog import ToolRole
 from harness.errors import ErrorCode, ToolError
+from harness.model_choice import ModelRole
 from harness.schema_fit import cannot_fit
 from harness.usage import Usage
 from tests.activities.offline_run import call
@@ -50,7 +51,7 @@ class RecordingModel:
 
 
 def test_the_catalog_has_exactly_the_five_tools() -> None:
-    catalog = describe(TOOLKIT, model_card(WorkerSettings()))
+    catalog = describe(TOOLKIT, OpenAIModel(WorkerSettings()).cards())
 
     assert [tool.name for tool in catalog.tools] == [*SOURCES.values(), "summarizer_node"]
     assert all(tool.description.strip() and tool.parameters and tool.result for tool in catalog.tools)

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, JsonValue
 
 from harness.budget import Budget, Ledger, Limits
-from harness.carry import MAX_CARRY_BYTES, Carry, RunInput, fit_carry, fit_result
+from harness.carry import Carry, RunInput
 from harness.errors import ErrorClass, ErrorCode
+from harness.message_fit import MAX_MESSAGE_BYTES, fit_carry, fit_result, fit_view
 from harness.recovery import FailedNode, FailureContext
-from harness.run import MAX_GOAL_CHARS, AttemptRecord, NodeReport, RunPhase, RunResult, RunStatus, draft_nodes
+from harness.run import MAX_GOAL_CHARS, AttemptRecord, NodeReport, RunPhase, RunResult, RunStatus, RunView, draft_nodes
 from harness.schedule import NodeStatus
 from harness.trace import TraceEvent, TraceKind
 from harness.verification import Verdict
@@ -250,7 +251,7 @@ def test_the_input_of_the_next_attempt_fits_whatever_the_run_has_gathered(width:
     fitted = fit_carry(whole)
 
     assert perf_counter() - started < MOST_SECONDS
-    assert size(fitted) <= MAX_CARRY_BYTES
+    assert size(fitted) <= MAX_MESSAGE_BYTES
     assert fitted.failures
     assert fitted.paid
     assert sum(len(a.nodes) + a.nodes_dropped for a in fitted.attempts) == 21 * width
@@ -267,7 +268,7 @@ def test_a_result_fits_beside_a_report_of_1_mib_that_is_never_cut(width: int, te
     fitted = fit_result(whole)
 
     assert perf_counter() - started < MOST_SECONDS
-    assert size(fitted) <= MAX_CARRY_BYTES
+    assert size(fitted) <= MAX_MESSAGE_BYTES
     assert fitted.report == whole.report
     assert len(fitted.plan) + fitted.plan_dropped == width
     assert sum(len(a.nodes) + a.nodes_dropped for a in fitted.attempts) == 21 * width
@@ -284,3 +285,33 @@ def test_a_result_fits_beside_a_report_of_1_mib_that_is_never_cut(width: int, te
 def test_carries_and_results_of_any_shape_fit(width: int, text: str, results: int, scale: int, limit: int) -> None:
     assert size(fit_carry(monstrous_carry(width, text, results, scale), limit)) <= limit
     assert size(fit_result(monstrous_result(width, text, scale * 20), limit)) <= limit
+
+
+def test_a_view_that_fits_is_shown_whole() -> None:
+    whole = view(draft_nodes(chain(3)))
+
+    assert fit_view(whole) is whole
+
+
+def test_a_large_view_is_cut_to_its_first_nodes_and_says_how_many_are_gone() -> None:
+    fitted = fit_view(view(monstrous_nodes(1000, "x" * 2000)))
+
+    assert size(fitted) <= MAX_MESSAGE_BYTES
+    assert fitted.nodes_dropped == 1000 - len(fitted.nodes)
+    assert len(fitted.nodes) > 100
+
+
+def test_what_was_written_is_never_left_out() -> None:
+    written: dict[str, JsonValue] = {str(i): "w" * 1000 for i in range(5)}
+    given = carry({"read": "r" * 50_000}).model_copy(update={"written": written})
+
+    fitted = fit_carry(given, 8000)
+
+    assert fitted.written == written
+    assert fitted.paid == {}
+
+
+def view(nodes: tuple[NodeReport, ...]) -> RunView:
+    return RunView(
+        run_id="run", session_id="s", goal="g", phase=RunPhase.EXECUTING, attempt=0, nodes=nodes, budget=BUDGET
+    )

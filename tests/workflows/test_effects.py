@@ -1,0 +1,95 @@
+"""What was written is not written again, whatever happens around it."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from activities.toolkit import ToolContext, Toolkit, tool
+from harness.catalog import Effect
+from harness.errors import ErrorCode, ToolError
+from harness.run import RunStatus
+from harness.schedule import NodeStatus
+from tests.builders import literal, node, plan, results_of
+from tests.stage import ScriptedTools, fan_in, stage
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+MISSING = ToolError(ErrorCode.MISSING_INFO, "look elsewhere")
+READS = tuple(f"r{i}" for i in range(8))
+
+
+def wide(tools: ScriptedTools) -> Toolkit:
+    return tools.toolkit([*READS, "late"])
+
+
+async def test_a_write_is_kept_when_the_results_do_not_all_fit_in_the_next_attempt(client: Client) -> None:
+    outcomes: dict[str, list[Any]] = {name: ["x" * 200_000] for name in READS}
+    outcomes |= {"write": ["w" * 240_000], "late": [MISSING, "found"]}
+    tools = ["write", *READS, "late"]
+    nodes = fan_in(*tools, deps={"late": ("write", *READS)}).nodes[:-1]
+    report = node("report", "write_report", deps=[n.id for n in nodes], arguments={"sources": results_of("n_late")})
+    async with stage(client, plan(*nodes, report), outcomes=outcomes, toolkit=wide) as it:
+        result = await it.run(max_concurrency=10)
+
+    assert result.status is RunStatus.SUCCEEDED
+    assert len(result.attempts) == 1
+    assert it.tools.count("write") == 1
+
+
+async def test_a_run_whose_writes_are_too_large_to_carry_on_halts_rather_than_write_again(client: Client) -> None:
+    given = plan(
+        node("w1", "save", arguments={"text": literal("one")}),
+        node("w2", "save", deps=["w1"], arguments={"text": literal("two")}),
+        node("w3", "save", deps=["w2"], arguments={"text": literal("three")}),
+        node("late", "late", deps=["w3"]),
+        node("report", "write_report", deps=["late"], arguments={"sources": results_of("late")}),
+    )
+    outcomes: dict[str, list[Any]] = {"save": ["w" * 240_000], "late": [MISSING]}
+    async with stage(client, given, outcomes=outcomes, toolkit=with_save) as it:
+        result = await it.run()
+
+    assert result.status is RunStatus.FAILED_EXECUTION
+    assert it.tools.count("save") == 3
+    assert len(it.model.requests) == 1
+    (decision,) = [e for e in result.trace if e.kind == "recovery.decide"]
+    assert decision.data["outcome"] == "HALT"
+    assert "written again" in (decision.message or "")
+
+
+def with_save(tools: ScriptedTools) -> Toolkit:
+    @tool(effect=Effect.WRITE)
+    async def save(text: str, context: ToolContext) -> Any:
+        """Save a text."""
+        return await tools.play("save", context)
+
+    kit = wide(tools)
+    return replace(kit, tools=(*kit.tools, save))
+
+
+@pytest.mark.parametrize("lost", [ErrorCode.TIMEOUT, ErrorCode.PROVIDER_UNAVAILABLE, ErrorCode.INVALID_OUTPUT])
+async def test_a_write_whose_answer_was_lost_is_not_repeated(client: Client, lost: ErrorCode) -> None:
+    async with stage(client, fan_in("write"), outcomes={"write": [ToolError(lost, "who knows")]}) as it:
+        result = await it.run()
+
+    assert it.tools.count("write") == 1
+    assert result.error_code is ErrorCode.UNCERTAIN_EFFECT
+
+
+async def test_a_write_that_a_cancel_has_stopped_is_uncertain(client: Client) -> None:
+    started = asyncio.Event()
+
+    async def hang(_: object) -> str:
+        started.set()
+        await asyncio.sleep(30)
+        return "written"
+
+    async with stage(client, fan_in("write"), outcomes={"write": [hang]}) as it:
+        handle = await it.start()
+        await asyncio.wait_for(started.wait(), 10)
+        await handle.cancel()
+        result = await asyncio.wait_for(handle.result(), 10)
+
+    assert (result.plan[0].status, result.plan[0].error_code) == (NodeStatus.CANCELLED, ErrorCode.UNCERTAIN_EFFECT)
