@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -13,6 +13,7 @@ from temporalio.client import Client
 from temporalio.worker import Plugin, Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.loop_watchdog import watched_loop
 from activities.model.client import OpenAIModel
 from activities.run_activities import RunActivities
 from activities.settings import SettingsError, WorkerSettings
@@ -73,24 +74,33 @@ def sandbox() -> SandboxedWorkflowRunner:
 
 
 @asynccontextmanager
-async def serve(client: Client, toolkits: Sequence[str] = (DEFAULT_TOOLKIT,)) -> AsyncIterator[None]:
-    """Run workers in this process until the body ends, one for each toolkit.
+async def serve(
+    client: Client, queues: Mapping[str, str], *, graceful_stop: timedelta = GRACEFUL_STOP
+) -> AsyncIterator[None]:
+    """Run workers in this process until the body ends, one for each task queue.
+
+    Args:
+        client: connected to the server.
+        queues: the toolkit to serve on each task queue.
+        graceful_stop: how long activities may still go on when the body has ended.
 
     Raises:
         ToolkitError: when a toolkit cannot be loaded.
         SettingsError: when the model settings cannot work.
     """
-    kits = {name: load_toolkit(name) for name in toolkits}
+    kits = {queue: load_toolkit(name) for queue, name in queues.items()}
     settings = WorkerSettings.from_environment(os.environ)
     model = OpenAIModel(settings)
     try:
         # Telemetry is entered first, so that the workers have stopped when the last spans are sent.
-        with telemetry(os.environ, SERVICE) as plugins:
+        with watched_loop(), telemetry(os.environ, SERVICE) as plugins:
             async with AsyncExitStack() as stack:
-                for name, kit in kits.items():
-                    runs = RunActivities({name: kit}, model, model.cards, secrets=settings.secrets)
+                for queue, kit in kits.items():
+                    runs = RunActivities({queues[queue]: kit}, model, model.cards, secrets=settings.secrets)
                     tools = ToolActivities(kit.by_name(), model, secrets=settings.secrets)
-                    worker = build_worker(client, runs, tools, task_queue=task_queue(name), plugins=plugins)
+                    worker = build_worker(
+                        client, runs, tools, task_queue=queue, graceful_stop=graceful_stop, plugins=plugins
+                    )
                     await stack.enter_async_context(worker)
                 yield
     finally:
@@ -135,7 +145,7 @@ async def _until_stopped(client: Client, toolkits: Sequence[str], interrupts: In
 
     try:
         with interrupts.handled_by(interrupt):
-            async with serve(client, toolkits):
+            async with serve(client, {task_queue(toolkit): toolkit for toolkit in toolkits}):
                 say(f"Serving {', '.join(toolkits)} on {where}. Ctrl-C stops.")
                 await stop.wait()
                 say(f"Stopping: work in flight has {GRACEFUL_STOP.total_seconds():g} s to end. Ctrl-C leaves at once.")
@@ -147,7 +157,7 @@ async def _until_stopped(client: Client, toolkits: Sequence[str], interrupts: In
 async def _check(toolkits: Sequence[str]) -> ExitCode:
     client = await connect()
     for toolkit in toolkits:
-        if not await has_polled(client, toolkit, datetime.now(UTC) - FRESH, host=socket.gethostname()):
+        if not await has_polled(client, task_queue(toolkit), datetime.now(UTC) - FRESH, host=socket.gethostname()):
             raise Refusal(f"No worker of this host serves {toolkit!r}: start one with `python worker.py`.")
     return ExitCode.SUCCEEDED
 

@@ -52,11 +52,19 @@ def as_tool_error(exc: BaseException) -> ToolError:
         case ValidationError():
             return ToolError(ErrorCode.INVALID_ARGUMENT, describe_validation(exc))
         case TimeoutError():
-            return ToolError(ErrorCode.TIMEOUT, str(exc) or "the time limit of the call was reached")
+            return ToolError(ErrorCode.TIMEOUT, _text(exc) or "the time limit of the call was reached")
         case ConnectionError():
-            return ToolError(ErrorCode.PROVIDER_UNAVAILABLE, f"{type(exc).__name__}: {exc}")
+            return ToolError(ErrorCode.PROVIDER_UNAVAILABLE, f"{type(exc).__name__}: {_text(exc)}")
         case _:
-            return ToolError(ErrorCode.TOOL_EXECUTION_FAILED, f"{type(exc).__name__}: {exc}")
+            return ToolError(ErrorCode.TOOL_EXECUTION_FAILED, f"{type(exc).__name__}: {_text(exc)}")
+
+
+def _text(exc: BaseException) -> str:
+    """Return the text of an exception, whose own code may fail."""
+    try:
+        return str(exc)
+    except Exception:  # noqa: BLE001 - the text of a tool's exception is a tool's code
+        return "(its text cannot be read)"
 
 
 def describe_validation(exc: ValidationError, limit: int = 10) -> str:

@@ -13,6 +13,7 @@ from activities.model.bounded import BoundedModel
 from activities.model.cards import ModelCards
 from activities.model.request import Model
 from activities.planning import DraftedPlan, draft_plan
+from activities.tool_threads import ToolThreads
 from activities.toolkit import ReportRule, Toolkit, describe
 from activities.try_ledger import TryLedger
 from harness.calls import DescribeRequest, PlanReply, PlanRequest, VerifyRequest
@@ -44,6 +45,7 @@ class RunActivities:
         self._model = model
         self._cards = cards
         self._secrets = secrets
+        self._threads = ToolThreads()
 
     @activity.defn
     async def describe_catalog(self, request: DescribeRequest) -> Catalog:
@@ -77,7 +79,7 @@ class RunActivities:
             return PASSED
         ledger = TryLedger.resume()
         async with activity_boundary(ledger, Usage, secrets=self._secrets), ledger.beating():
-            verdict = await _judged(rule, request)
+            verdict = await _judged(rule, request, self._threads)
             if not isinstance(verdict, Verdict):
                 raise ToolError(ErrorCode.INVALID_OUTPUT, f"the rule returned a {type(verdict).__name__}, no Verdict")
             return verdict
@@ -94,11 +96,14 @@ class RunActivities:
         return toolkit
 
 
-async def _judged(rule: ReportRule, request: VerifyRequest) -> object:
+async def _judged(rule: ReportRule, request: VerifyRequest, threads: ToolThreads) -> object:
     """Apply a rule within its time, in a thread when it is a plain function."""
     given = (request.goal, request.report, request.results)
-    async with asyncio.timeout(VERIFY_LIMIT.total_seconds()):
-        verdict = rule(*given) if inspect.iscoroutinefunction(rule) else await asyncio.to_thread(rule, *given)
+    limit_s = VERIFY_LIMIT.total_seconds()
+    async with asyncio.timeout(limit_s):
+        if inspect.iscoroutinefunction(rule):
+            return await rule(*given)
+        verdict = await threads.run(lambda: rule(*given), limit_s=limit_s)
         return await verdict if inspect.isawaitable(verdict) else verdict
 
 

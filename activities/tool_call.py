@@ -21,9 +21,7 @@ from activities.toolkit import Tool, ToolContext
 from activities.try_ledger import TryLedger
 from harness.calls import ToolReply, ToolRequest
 from harness.errors import ErrorCode, ToolError
-
-MAX_DEPTH = 100
-"""Deepest nesting of a result; a workflow can decode 200 levels, with everything that is around them."""
+from harness.wire_size import MAX_DEPTH, depth_of
 
 
 class ToolActivities:
@@ -121,14 +119,14 @@ def _encode(tool: Tool, value: object, *, limit: int, node_id: str) -> JsonValue
 
 def _refuse_what_json_lacks(value: object) -> None:
     """Refuse NaN and infinities, which pydantic would turn into null, and what is nested too deep to decode."""
-    waiting = [(value, 1)]
+    if depth_of(value, MAX_DEPTH) > MAX_DEPTH:
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+    waiting = [value]
     while waiting:
-        current, depth = waiting.pop()
+        current = waiting.pop()
         if isinstance(current, float | Decimal) and not math.isfinite(current):
             raise ValueError(f"{current} has no JSON form")
-        if depth > MAX_DEPTH:
-            raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
         if isinstance(current, dict):
-            waiting.extend((inner, depth + 1) for inner in current.values())
+            waiting.extend(current.values())
         elif isinstance(current, list | tuple | set | frozenset):
-            waiting.extend((inner, depth + 1) for inner in current)
+            waiting.extend(current)

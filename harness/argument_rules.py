@@ -1,5 +1,6 @@
 """Rules of the arguments of one node: names, literals, sources, and whether results can fit."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -92,6 +93,9 @@ def _check_shape(value: ArgumentValue) -> Iterator[Finding]:
     count = len(value.source_node_ids)
     if not count:
         yield Rule.BAD_SOURCE, f"a {value.type} needs a source node in source_node_ids"
+    repeated = [source for source, times in Counter(value.source_node_ids).items() if times > 1]
+    if repeated:
+        yield Rule.BAD_SOURCE, f"a source is named once, {listed(repeated)} stands there several times"
     if value.type is BindingType.NODE_RESULT and count > 1:
         yield Rule.BAD_BINDING, f"a NODE_RESULT takes one source node, not {count}; use NODE_RESULTS for a list"
 

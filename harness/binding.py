@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pydantic import JsonValue
 
@@ -13,6 +13,10 @@ from harness.json_schema import mismatch
 from harness.plan import ArgumentBinding, ArgumentValue, BindingType, PlanNode
 from harness.schema_fit import takes_only_text
 from harness.schema_keywords import describe, field_schema, with_definitions
+from harness.wire_size import MAX_DEPTH, Room, depth_of, encoded_size
+
+MAX_ARGUMENT_BYTES = 1_048_576
+"""Largest encoded arguments of one node."""
 
 
 def materialise(node: PlanNode, tool: ToolSpec, results: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
@@ -32,6 +36,25 @@ def materialise(node: PlanNode, tool: ToolSpec, results: Mapping[str, JsonValue]
     return arguments
 
 
+def checked_arguments(
+    node: PlanNode, tool: ToolSpec, results: Mapping[str, JsonValue], *, limit: int
+) -> tuple[dict[str, JsonValue], int]:
+    """Return the arguments of a node and their encoded bytes; nothing larger than the limit is ever put together.
+
+    Raises:
+        ToolError: INVALID_ARGUMENT as `materialise`, PAYLOAD_TOO_LARGE when the arguments exceed the limit.
+    """
+    room = Room(limit)
+    for source, path in _taken(node):
+        if source in results and not room.take(_size_of_part(results[source], path)):
+            raise _too_large(node, limit)
+    arguments = materialise(node, tool, results)
+    size = encoded_size(arguments)
+    if size > limit:
+        raise _too_large(node, limit)
+    return arguments, size
+
+
 def reuse_key(tool: ToolSpec, arguments: Mapping[str, JsonValue]) -> str:
     """Return a text that is equal for equal calls: same tool, same version, same arguments in any order."""
     call = json.dumps([tool.name, tool.version, arguments], sort_keys=True, separators=(",", ":"))
@@ -47,6 +70,7 @@ def read_literal(text: str, schema: JsonSchema) -> JsonValue:
     Raises:
         ValueError: when the text is needed as JSON and is none.
     """
+    text.encode()  # a lone surrogate is a ValueError: no message can carry it
     if takes_only_text(schema):
         return text
     takes_text = mismatch(text, schema) is None
@@ -82,6 +106,26 @@ def _value(binding: ArgumentBinding, tool: ToolSpec, results: Mapping[str, JsonV
     return taken[0]
 
 
+def _taken(node: PlanNode) -> Iterator[tuple[str, str]]:
+    for binding in node.arguments:
+        for source in binding.value.source_node_ids:
+            yield source, binding.value.path
+
+
+def _size_of_part(result: JsonValue, path: str) -> int:
+    try:
+        return encoded_size(resolve_pointer(result, path))
+    except PointerError:
+        return 0  # materialise says what is wrong
+
+
+def _too_large(node: PlanNode, limit: int) -> ToolError:
+    return ToolError(
+        ErrorCode.PAYLOAD_TOO_LARGE,
+        f"node {quoted(node.id)}: its arguments have more than {limit:,} bytes, which is the limit; pass less",
+    )
+
+
 def _part_of_result(value: ArgumentValue, source: str, results: Mapping[str, JsonValue]) -> JsonValue:
     if source not in results:
         raise LookupError(f"there is no result of node {quoted(source)}; there are results of {listed(results)}")
@@ -97,6 +141,9 @@ def _parse_json(text: str) -> JsonValue:
         value: JsonValue = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    if depth_of(value, MAX_DEPTH) > MAX_DEPTH:
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+    json.dumps(value, ensure_ascii=False).encode()
     return value
 
 

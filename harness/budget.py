@@ -20,6 +20,9 @@ MOST_TOKENS = 1_000_000_000
 MOST_TOOL_CALLS = 1_000_000
 MOST_WALL_CLOCK = timedelta(days=365)
 MOST_COST_USD = Decimal(1_000_000)
+LEAST_COST_USD = Decimal("0.000001")
+COST_DIGITS = 12
+"""Digits of a cost limit after the point."""
 """No limit can be set or raised beyond these."""
 
 
@@ -34,7 +37,9 @@ class Limits(BaseModel):
     """Tries of all tool nodes together; planning is not a tool call."""
     max_wall_clock: timedelta = Field(default=timedelta(seconds=120), gt=timedelta(0), le=MOST_WALL_CLOCK)
     """From the start of the run; a number is seconds."""
-    max_cost_usd: Decimal = Field(default=Decimal("0.25"), gt=0, le=MOST_COST_USD, allow_inf_nan=False)
+    max_cost_usd: Decimal = Field(
+        default=Decimal("0.25"), ge=LEAST_COST_USD, le=MOST_COST_USD, decimal_places=COST_DIGITS
+    )
     """Estimated cost of all model calls together, in USD."""
 
 
@@ -192,7 +197,7 @@ class Extension(BaseModel):
     tokens: int = Field(default=0, ge=0, le=MOST_TOKENS)
     tool_calls: int = Field(default=0, ge=0, le=MOST_TOOL_CALLS)
     wall_clock: timedelta = Field(default=timedelta(0), ge=timedelta(0), le=MOST_WALL_CLOCK)
-    cost_usd: Decimal = Field(default=Decimal(0), ge=0, le=MOST_COST_USD, allow_inf_nan=False)
+    cost_usd: Decimal = Field(default=Decimal(0), ge=0, le=MOST_COST_USD, decimal_places=COST_DIGITS)
 
     def applied_to(self, limits: Limits) -> Limits:
         """Return the limits raised by this extension, at most to the highest that a limit may have."""

@@ -4,7 +4,7 @@ from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from harness.model_choice import ModelRole
 
@@ -47,7 +47,7 @@ class ToolSpec(BaseModel):
     effect: Effect = Effect.READ
     timeout: timedelta = timedelta(seconds=5)
     """Time limit of one try."""
-    max_tries: int = 3
+    max_tries: int = Field(default=3, ge=1, le=20)
     """Tries of one dispatch, the first included. A WRITE always has one."""
     version: str = "1"
     """Results are reused only between equal versions."""

@@ -116,7 +116,8 @@ class ToolError(Exception):
 
     def __init__(self, code: ErrorCode, message: str, *, retry_after_s: float | None = None) -> None:
         """Create the error; `retry_after_s` delays the next try of a TRANSIENT code, in seconds."""
-        super().__init__(message)
-        self.code = code
-        self.message = message
+        # A tool may hand in anything, and its error must reach the planner all the same.
+        self.code = ErrorCode(code) if code in set(ErrorCode) else ErrorCode.TOOL_EXECUTION_FAILED
+        self.message = str(message)
+        super().__init__(self.message)
         self.retry_after_s = retry_after_s

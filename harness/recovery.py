@@ -13,6 +13,7 @@ from harness.errors import ErrorClass, ErrorCode, bounded, listed, most_severe
 FAILURES_KEPT = 5
 """Earlier attempts that the planner is told about."""
 BACKOFF_START = timedelta(seconds=1)
+LEAST_WAIT = timedelta(milliseconds=1)
 BACKOFF_LIMIT = timedelta(seconds=30)
 """Longest wait before the next try, a server's Retry-After included."""
 MAX_NODES_TOLD = 50
@@ -208,7 +209,8 @@ def backoff(try_number: int, *, jitter: float, retry_after_s: float | None = Non
     A server's Retry-After is honoured as it is, up to the same cap; an absurd one (negative, not a number) is ignored.
     """
     if retry_after_s is not None and retry_after_s >= 0:
-        return timedelta(seconds=min(retry_after_s, BACKOFF_LIMIT.total_seconds()))
+        # Temporal takes a wait of nothing for no wish at all.
+        return max(timedelta(seconds=min(retry_after_s, BACKOFF_LIMIT.total_seconds())), LEAST_WAIT)
     exponent = min(max(try_number, 1) - 1, 16)
     base = min(BACKOFF_START * (1 << exponent), BACKOFF_LIMIT)
     return min(base * (0.8 + 0.4 * jitter), BACKOFF_LIMIT)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from harness.binding import materialise, reuse_key
+from harness.binding import MAX_ARGUMENT_BYTES, checked_arguments, reuse_key
 from harness.catalog import Catalog
 from harness.errors import ToolError
 from harness.plan import Plan, PlanNode
@@ -44,7 +44,7 @@ def call_key(node: PlanNode, catalog: Catalog, results: Mapping[str, JsonValue])
     if tool is None or not tool.is_reusable:
         return None
     try:
-        return reuse_key(tool, materialise(node, tool, results))
+        return reuse_key(tool, checked_arguments(node, tool, results, limit=MAX_ARGUMENT_BYTES)[0])
     except ToolError:
         return None
 

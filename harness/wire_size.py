@@ -7,6 +7,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
+MAX_DEPTH = 100
+"""Deepest nesting of an argument or a result; a workflow decodes 200 levels, with everything that is around them."""
+
 T = TypeVar("T", bound=BaseModel)
 
 Sendable = JsonValue | BaseModel | Sequence[BaseModel]
@@ -16,6 +19,19 @@ _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
 def encoded_size(value: Sendable) -> int:
     """Return the bytes of a value as it travels: as JSON without the fields that nobody set."""
     return len(_ANYTHING.dump_json(value, exclude_unset=True))
+
+
+def depth_of(value: object, limit: int) -> int:
+    """Return how deep a value of lists and dicts is nested, at the most limit + 1."""
+    deepest, waiting = 0, [(value, 1)]
+    while waiting and deepest <= limit:
+        current, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        if isinstance(current, dict):
+            waiting.extend((inner, depth + 1) for inner in current.values())
+        elif isinstance(current, list | tuple | set | frozenset):
+            waiting.extend((inner, depth + 1) for inner in current)
+    return deepest
 
 
 @dataclass

@@ -63,7 +63,7 @@ def value(kind: BindingType, text: str = "", sources: tuple[str, ...] = (), path
         ("text", result_of("games", "/3/title")),
         ("pair", literal('[1, "a"]')),
         ("anything", literal("free text")),
-        ("anything", results_of("games", "games")),
+        ("anything", results_of("games", "count")),
     ],
 )
 def test_accepts_values_that_fit(name: str, bound: ArgumentValue) -> None:
@@ -150,9 +150,15 @@ def test_accepts_values_that_fit(name: str, bound: ArgumentValue) -> None:
         ),
         (
             "few",
-            results_of("count", "count"),
+            results_of("count", "games"),
             Rule.RESULT_CANNOT_FIT,
-            "the result of 'count' has no place in the list: it may not have an item 1",
+            "the result of 'games' has no place in the list: it may not have an item 1",
+        ),
+        (
+            "anything",
+            results_of("count", "count"),
+            Rule.BAD_SOURCE,
+            "a source is named once, 'count' stands there several times",
         ),
     ],
 )

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue, TypeAdapter
 
-from harness.binding import materialise, parameter_schema, read_literal, reuse_key
+from harness.binding import checked_arguments, materialise, parameter_schema, read_literal, reuse_key
 from harness.catalog import JsonSchema, ToolSpec
 from harness.errors import ErrorCode, ToolError
 from harness.plan import ArgumentBinding, ArgumentValue, BindingType, PlanNode
@@ -166,3 +166,41 @@ def test_materialise_raises_nothing_but_tool_errors(bindings: list[ArgumentBindi
         return
 
     assert set(arguments) == {binding.name for binding in bindings}
+
+
+def test_arguments_within_the_limit_come_with_their_size() -> None:
+    taking = tool_spec("take", parameters={"parts": {"type": "array", "items": {}}})
+    call = node("n", "take", arguments={"parts": results_of("a", "b")})
+
+    assert checked_arguments(call, taking, {"a": "x", "b": 2}, limit=100) == ({"parts": ["x", 2]}, 17)
+
+
+def test_arguments_over_the_limit_are_refused_before_they_are_put_together() -> None:
+    taking = tool_spec("take", parameters={"parts": {"type": "array", "items": {}}})
+    call = node("n", "take", arguments={"parts": results_of("a", "b", "c")})
+
+    with pytest.raises(ToolError, match="more than 200 bytes") as refusal:
+        checked_arguments(call, taking, dict.fromkeys("abc", "x" * 90), limit=200)
+    assert refusal.value.code is ErrorCode.PAYLOAD_TOO_LARGE
+
+
+def test_a_long_literal_counts_as_well() -> None:
+    taking = tool_spec("take", parameters={"text": TEXT})
+
+    with pytest.raises(ToolError, match="more than 50 bytes"):
+        checked_arguments(node("n", "take", arguments={"text": literal("x" * 60)}), taking, {}, limit=50)
+
+
+def test_a_path_that_does_not_exist_is_named_whatever_the_limit() -> None:
+    taking = tool_spec("take", parameters={"text": TEXT})
+
+    with pytest.raises(ToolError, match="ghost"):
+        checked_arguments(node("n", "take", arguments={"text": result_of("a", "/ghost")}), taking, {"a": {}}, limit=50)
+
+
+@pytest.mark.parametrize("text", ["\udcad", '["\\udcad"]', "[" * 150 + "]" * 150], ids=["text", "escaped", "deep"])
+def test_a_literal_that_no_message_can_carry_is_refused(text: str) -> None:
+    taking = tool_spec("take", parameters={"any": {"type": "array"}})
+
+    with pytest.raises(ToolError):
+        materialise(node("n", "take", arguments={"any": literal(text)}), taking, {})

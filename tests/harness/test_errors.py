@@ -99,3 +99,10 @@ def test_tool_error_carries_code_message_and_wait() -> None:
         "slow down",
         3,
     )
+
+
+def test_a_tool_error_is_sound_whatever_it_is_made_of() -> None:
+    odd = ToolError("WEIRD", None)  # type: ignore[arg-type]
+
+    assert odd.code is ErrorCode.TOOL_EXECUTION_FAILED
+    assert odd.message == "None"

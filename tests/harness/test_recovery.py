@@ -128,7 +128,16 @@ def test_jitter_spreads_a_fifth_up_and_down_within_the_limit() -> None:
 
 @pytest.mark.parametrize(
     ("retry_after_s", "seconds"),
-    [(0, 0), (7.5, 7.5), (30, 30), (86_400, 30), (float("inf"), 30), (-1, 1), (float("nan"), 1), (float("-inf"), 1)],
+    [
+        (0, 0.001),
+        (7.5, 7.5),
+        (30, 30),
+        (86_400, 30),
+        (float("inf"), 30),
+        (-1, 1),
+        (float("nan"), 1),
+        (float("-inf"), 1),
+    ],
 )
 def test_honours_a_servers_retry_after_up_to_the_limit(retry_after_s: float, seconds: float) -> None:
     assert backoff(1, jitter=0.5, retry_after_s=retry_after_s) == timedelta(seconds=seconds)

@@ -1,6 +1,7 @@
+import pytest
 from pydantic import BaseModel
 
-from harness.wire_size import Room, encoded_size
+from harness.wire_size import Room, depth_of, encoded_size
 
 
 class Item(BaseModel):
@@ -43,3 +44,10 @@ def test_what_is_refused_takes_nothing() -> None:
 def test_nothing_fits_where_too_much_is_sent_already() -> None:
     assert Room(-1).first([SMALL]) == ()
     assert not Room(-1).take(0)
+
+
+@pytest.mark.parametrize(
+    ("value", "depth"), [(1, 1), ([], 1), ([[1]], 3), ({"a": {"b": []}}, 3), ((1, {2}), 3), ([[[[[]]]]], 4)]
+)
+def test_depth_is_counted_to_one_beyond_the_limit(value: object, depth: int) -> None:
+    assert depth_of(value, 3) == depth

@@ -47,6 +47,7 @@ RAW = {
     "an unknown field": [{"goal": "g", "surprise": 1}],
     "a negative limit": [{"goal": "g", "options": {"limits": {"max_tokens": -1}}}],
     "a limit that is no number": [{"goal": "g", "options": {"limits": {"max_cost_usd": "NaN"}}}],
+    "a cost of a billion digits": [{"goal": "g", "options": {"limits": {"max_cost_usd": "1e-999999999"}}}],
     "an endless wall clock": [{"goal": "g", "options": {"limits": {"max_wall_clock": 1e300}}}],
     "a broken carry": [{"goal": "g", "carry": {"attempt": "many"}}],
     "too many arguments": [{"goal": "g"}, {"goal": "h"}, 3],
@@ -377,4 +378,18 @@ async def test_a_reason_of_1_mb_cancels_a_run_like_any_other(client: Client) -> 
     assert result.status is RunStatus.CANCELLED
     assert len(result.error or "") <= 2000
     assert result.trace[0].kind is TraceKind.RUN_START
+    assert await failed_tasks(handle) == 0
+
+
+async def test_arguments_that_would_grow_without_end_fail_their_node_not_the_worker(client: Client) -> None:
+    """60 sources of 250 KB each: put together they would be 15 MB, seconds of work in one workflow task."""
+    reads = [node(f"r{i}", "a", deps=[f"r{i - 1}"] if i else []) for i in range(60)]
+    last = node(
+        "report", "write_report", deps=[r.id for r in reads], arguments={"sources": results_of(*(r.id for r in reads))}
+    )
+    async with stage(client, plan(*reads, last), outcomes={"a": ["x" * 250_000]}) as it:
+        handle = await it.start(limits=Limits(max_tool_calls=100), max_replans=0)
+        result = await asyncio.wait_for(handle.result(), 60)
+
+    assert result.error_code is ErrorCode.PAYLOAD_TOO_LARGE
     assert await failed_tasks(handle) == 0
