@@ -7,6 +7,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from harness.details import render_details
 
+from workflows.answers import view_of
 from workflows.run_state import RunState
 
 INTERVAL = timedelta(seconds=1)
@@ -24,7 +25,7 @@ class CurrentDetails:
     def refresh(self) -> None:
         """Show the run as it is now."""
         self._shown_at = workflow.time()
-        workflow.set_current_details(render_details(self._state.view()))
+        workflow.set_current_details(render_details(view_of(self._state)))
 
     def refresh_if_due(self) -> None:
         """Show the run as it is now unless that was done a moment ago."""

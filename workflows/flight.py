@@ -10,22 +10,17 @@ with workflow.unsafe.imports_passed_through():
 
     from pydantic import JsonValue
 
-    from harness.binding import materialise, reuse_key
+    from harness.binding import MAX_ARGUMENT_BYTES, checked_arguments, reuse_key
     from harness.calls import ToolReply, ToolRequest
     from harness.catalog import ModelCard, ToolRole, ToolSpec
-    from harness.errors import ErrorCode, ToolError
     from harness.grants import Grant
     from harness.model_choice import NO_CHOICE
     from harness.plan import PlanNode
-    from harness.wire_size import encoded_size
 
 from workflows.activity_options import HEARTBEAT_TIMEOUT, retries, within
 from workflows.node_state import NodeState
 from workflows.run_state import RunState
 from workflows.spans import NodeSpan
-
-MAX_ARGUMENT_BYTES = 1_048_576
-"""Largest encoded arguments of one node."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +54,7 @@ def resolve(node: PlanNode, tool: ToolSpec, results: Mapping[str, JsonValue]) ->
     Raises:
         ToolError: when a binding does not resolve, or the arguments are larger than a message can hold.
     """
-    values = materialise(node, tool, results)
-    size = encoded_size(values)
-    if size > MAX_ARGUMENT_BYTES:
-        raise ToolError(
-            ErrorCode.PAYLOAD_TOO_LARGE,
-            f"node {node.id!r}: its arguments have {size:,} bytes, the limit is {MAX_ARGUMENT_BYTES:,}; pass less",
-        )
+    values, size = checked_arguments(node, tool, results, limit=MAX_ARGUMENT_BYTES)
     return Arguments(values, size, reuse_key(tool, values) if tool.is_reusable else None)
 
 

@@ -79,9 +79,9 @@ def read_failure(error: BaseException, *, granted_tries: int) -> ActivityFailure
                 code=ErrorCode.TIMEOUT,
                 message="cancelled between two tries or before the first",
                 tries=(),
-                tries_made=granted_tries,
+                tries_made=granted_tries - 1,  # The last one cannot have started.
                 was_cancelled=True,
-                is_exact=False,
+                is_exact=granted_tries == 1,
             )
         case _:
             message = f"{type(cause).__name__}: {cause}"

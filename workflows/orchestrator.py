@@ -7,7 +7,7 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from pydantic import JsonValue, ValidationError
+    from pydantic import ValidationError
 
     from harness.budget import BudgetSnapshot, Extension
     from harness.carry import RunInput
@@ -20,9 +20,9 @@ with workflow.unsafe.imports_passed_through():
     from harness.run import FAILED_STATUS, NEXT_PHASES, RunPhase, RunResult, RunStatus, RunView
     from harness.schedule import NodeStatus
     from harness.trace import TraceEvent, TraceKind
-    from harness.validation import summarize, validate
     from harness.wire_size import Room
 
+from workflows.answers import result_of, view_of
 from workflows.clock import Clock
 from workflows.current_details import CurrentDetails
 from workflows.describing import describe_tools
@@ -32,6 +32,7 @@ from workflows.planning import draw_up_plan
 from workflows.recover import exhaust, recover
 from workflows.run_state import RunState
 from workflows.spans import RunSpans
+from workflows.validating import check_plan
 from workflows.verifying import verify
 
 T = TypeVar("T")
@@ -70,7 +71,7 @@ class OrchestratorWorkflow:
     @workflow.query
     def state(self) -> RunView:
         """Return the run as it is now."""
-        return self._state.view()
+        return view_of(self._state)
 
     @workflow.query
     def trace(self, after: int = 0) -> tuple[TraceEvent, ...]:
@@ -118,23 +119,13 @@ class OrchestratorWorkflow:
     async def _validating(self) -> RunPhase:
         plan, catalog, state = self._plan, self._catalog, self._state
         reusable = reusable_results(plan, catalog, state.paid)
-        violations = validate(
-            plan,
-            catalog,
-            max_nodes=state.request.options.max_plan_nodes,
-            calls_left=state.budget.left().tool_calls + len(reusable),
-        )
-        if violations:
-            text = summarize(violations)
-            data: dict[str, JsonValue] = {"violations": len(violations)}
-            state.emit(TraceKind.VALIDATION_FINISH, "FAILED", message=text, data=data)
-            return recover(state, ErrorClass.VALIDATION, text)
-        state.emit(TraceKind.VALIDATION_FINISH, "DONE", message="validation finished")
-        self._execution = PlanExecution(
-            state, plan, catalog, must_stop=lambda: self._clock.is_over, on_change=self._shown.refresh_if_due
-        )
-        self._execution.reuse(reusable)
-        return RunPhase.EXECUTING
+        phase = check_plan(state, plan, catalog, reusable=len(reusable))
+        if phase is RunPhase.EXECUTING:
+            self._execution = PlanExecution(
+                state, plan, catalog, must_stop=lambda: self._clock.is_over, on_change=self._shown.refresh_if_due
+            )
+            self._execution.reuse(reusable)
+        return phase
 
     async def _executing(self) -> RunPhase:
         execution, state = self._running, self._state
@@ -205,7 +196,7 @@ class OrchestratorWorkflow:
         self._state.emit(TraceKind.RUN_FINISH, ending.status, message=ending.error)
         self._shown.refresh()
         self._spans.end()
-        return self._state.result()
+        return result_of(self._state, ending)
 
     async def _drain(self) -> None:
         """Let every message handler end and stop the clock before the workflow run closes."""

@@ -13,10 +13,10 @@ with workflow.unsafe.imports_passed_through():
     from harness.carry import Carry, RunInput
     from harness.catalog import Catalog
     from harness.errors import ErrorClass, ErrorCode, classify
-    from harness.message_fit import fit_carry, fit_result, fit_view
+    from harness.message_fit import fit_carry
     from harness.plan import Plan
     from harness.recovery import FAILURES_KEPT, FailureContext
-    from harness.run import AttemptRecord, NodeReport, RunPhase, RunRequest, RunResult, RunStatus, RunView, draft_nodes
+    from harness.run import AttemptRecord, NodeReport, RunPhase, RunRequest, RunStatus, draft_nodes
     from harness.trace import TraceEvent, TraceKind
     from harness.verification import Verdict
 
@@ -211,45 +211,6 @@ class RunState:
         known_class = error_class or (classify(error_code) if error_code else None)
         self.ending = Ending(status, report, error, error_code, known_class)
         return RunPhase.FINISHED
-
-    def result(self) -> RunResult:
-        """Return the result of a run that has ended."""
-        ending = self.ending
-        assert ending is not None  # noqa: S101 - only called in FINISHED
-        return fit_result(
-            RunResult(
-                run_id=self.run_id,
-                session_id=self.request.session_id,
-                status=ending.status,
-                report=ending.report,
-                error=ending.error,
-                error_class=ending.error_class,
-                error_code=ending.error_code,
-                verdict=self.verdict,
-                plan=self.node_reports(),
-                attempts=tuple(self.attempts),
-                budget=self.budget.snapshot(self.elapsed),
-                trace=tuple(self.trace),
-                trace_dropped=self.trace_dropped,
-                model=self.model,
-            )
-        )
-
-    def view(self) -> RunView:
-        """Return the run as it is now."""
-        view = RunView(
-            run_id=self.run_id,
-            session_id=self.request.session_id,
-            goal=self.request.goal,
-            phase=self.phase,
-            attempt=self.attempt,
-            status=self.ending.status if self.ending else None,
-            nodes=self.node_reports(),
-            budget=self.budget.snapshot(self.elapsed),
-            model=self.model,
-            trace_length=self.trace_dropped + len(self.trace),
-        )
-        return fit_view(view)
 
     def node_reports(self) -> tuple[NodeReport, ...]:
         """Return every node of the current plan, in plan order, also of one that was refused."""

@@ -1,17 +1,33 @@
-"""Task queues, where runs wait for a worker: one for each toolkit, so that a run meets workers that have its tools.
+"""Task queues, where runs wait for a worker.
 
-With one queue for all, a worker without the toolkit (an older deployment, another user of the embedded server) would
-take the work and could only fail it.
+Public: one for each toolkit, so that a run meets workers that have its tools. With one queue for all, a worker without
+the toolkit (an older deployment) would take the work and could only fail it.
+
+Private: one for a single run, named `<public queue>/<run id>`. Only the process that started the run serves it, so that
+nobody else's model, key or code works on it, though both use one server.
 """
 
 _PREFIX = "whippletree."
+_PRIVATE = "/"
+"""Stands before the run id; no toolkit that can be loaded has it in its name, and no run id of ours has it either."""
 
 
 def task_queue(toolkit: str) -> str:
-    """Return the task queue of runs with this toolkit."""
+    """Return the public task queue of a toolkit, which workers serve for everybody."""
     return f"{_PREFIX}{toolkit}"
 
 
+def private_task_queue(toolkit: str, run_id: str) -> str:
+    """Return the task queue of one run, which its own starter serves."""
+    return f"{task_queue(toolkit)}{_PRIVATE}{run_id}"
+
+
+def is_private(queue: str) -> bool:
+    """Return whether a task queue belongs to one run."""
+    return _PRIVATE in queue
+
+
 def toolkit_of(queue: str) -> str:
-    """Return the toolkit whose runs wait in a task queue."""
-    return queue.removeprefix(_PREFIX)
+    """Return the toolkit whose runs wait in a task queue, public or private."""
+    name = queue.removeprefix(_PREFIX)
+    return name.rpartition(_PRIVATE)[0] if is_private(queue) else name
