@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cli.exit_codes import Refusal
@@ -11,17 +12,22 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
 
+GRACEFUL_STOP = timedelta(seconds=0.5)
+"""The worker ends with the command, when its only run has ended: there is no other work to wait for."""
+
+
 @asynccontextmanager
-async def worker_in_this_process(client: "Client", toolkit: str) -> AsyncIterator[None]:
-    """Run a worker with one toolkit beside the command line."""
+async def worker_in_this_process(client: "Client", queue: str) -> AsyncIterator[None]:
+    """Run a worker of one task queue beside the command line."""
     # Heavy, and most commands need no worker.
     from activities.settings import SettingsError
     from activities.toolkit import ToolkitError
     from worker import serve
+    from workflows.task_queue import toolkit_of
 
     async with AsyncExitStack() as stack:
         try:
-            await stack.enter_async_context(serve(client, (toolkit,)))
+            await stack.enter_async_context(serve(client, {queue: toolkit_of(queue)}, graceful_stop=GRACEFUL_STOP))
         except (ToolkitError, SettingsError) as error:
             raise Refusal(f"The worker cannot start: {error}") from error
         yield

@@ -158,8 +158,11 @@ def load_toolkit(name: str) -> Toolkit:
         )
     try:
         module = importlib.import_module(module_name)
-    except (ImportError, SyntaxError) as error:
-        raise ToolkitError(f"toolkit {name!r}: the module {module_name!r} cannot be imported: {error}") from error
+    except ToolkitError as error:
+        raise ToolkitError(f"toolkit {name!r}: {error}") from error
+    except (Exception, SystemExit) as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ToolkitError(f"toolkit {name!r}: the module {module_name!r} cannot be imported: {why}") from error
     found = getattr(module, attribute, None)
     if isinstance(found, Toolkit):
         return found

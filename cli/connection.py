@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 DEFAULT_TARGET = "localhost:7233"
 CONNECT_LIMIT_S = 10
+_UNDECODABLE = re.compile("[\ud800-\udfff]")
+"""What Python makes of bytes that are not UTF-8."""
 
 
 def load_settings() -> ClientConnectConfig | None:
@@ -28,7 +31,7 @@ def load_settings() -> ClientConnectConfig | None:
     if config_file and not Path(config_file).is_file():
         raise Refusal(f"TEMPORAL_CONFIG_FILE names {config_file!r}, which is no file: correct or unset it.")
     try:
-        return ClientConfig.load_client_connect_config() or None
+        return ClientConfig.load_client_connect_config(override_env_vars=_decodable_environment()) or None
     except OSError as error:
         raise Refusal(f"The Temporal settings name {error.filename!r}: {error.strerror}.") from error
     except (RuntimeError, ValueError, TypeError) as error:
@@ -52,6 +55,15 @@ async def connect(
             f"No Temporal server answers at {settings['target_host']} ({_reason(error)}): start it, correct "
             "TEMPORAL_ADDRESS and its TLS and key settings, or unset them to use the embedded server."
         ) from error
+
+
+def _decodable_environment() -> dict[str, str]:
+    """Return what the SDK may read: its core panics at a variable, of whatever name, that is not UTF-8."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith("TEMPORAL_") and not _UNDECODABLE.search(name + value)
+    }
 
 
 @cache

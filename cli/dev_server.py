@@ -155,7 +155,7 @@ class _EmbeddedServer:
             except Refusal:
                 self._process.kill(record)
                 await self._process.wait_for_end()
-                if start == STARTS - 1 or "address already in use" not in self._process.last_words():
+                if start == STARTS - 1 or not self._process.met_taken_port():
                     raise
             except BaseException:
                 self._process.kill(record)
@@ -171,7 +171,8 @@ class _EmbeddedServer:
                 raise Refusal(f"The Temporal server ended while starting. Its log says: {self._process.last_words()}")
             with suppress(Refusal, RPCError, TimeoutError):
                 async with asyncio.timeout(deadline - time.monotonic()):
-                    return await _prepare(record)
+                    await _prepare(record)
+                    return self._process.note_ready()
             await asyncio.sleep(POLL_S)
         raise Refusal(
             f"The Temporal server (process {record.pid}) did not answer within {self._start_limit.total_seconds():g} s."

@@ -1,11 +1,10 @@
 """How a command that waited for a run ends: the answer on stdout, the outcome on stderr, the exit code."""
 
-import os
-import sys
 from typing import NoReturn, assert_never
 
 from cli.exit_codes import ExitCode
-from cli.plain_text import block, say
+from cli.plain_text import AnswerLostError, answer, block, say
+from cli.process import end
 from cli.render import as_json, outcome_line
 from cli.session import Session
 from harness.run import RunResult, RunStatus
@@ -33,18 +32,21 @@ def exit_code_of(status: RunStatus) -> ExitCode:
 
 def deliver(result: RunResult, *, as_json_text: bool) -> ExitCode:
     """Print the result, and return the exit code that tells how the run ended."""
-    if as_json_text:
-        print(as_json(result), flush=True)
-    elif result.report is not None:
-        print(block(result.report), flush=True)
+    code = exit_code_of(result.status)
+    try:
+        if as_json_text:
+            answer(as_json(result))
+        elif result.report is not None:
+            answer(block(result.report))
+    except AnswerLostError as lost:
+        say(f"{lost.message} It is kept: python starter.py show {result.run_id}")
+        code = code or lost.code
     say(outcome_line(result))
-    return exit_code_of(result.status)
+    return code
 
 
 def leave_at_once(session: Session, message: str) -> NoReturn:
     """End the process on the spot, without waiting for a worker in it, but not without its server."""
     say(message)
     session.address.abandon()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(ExitCode.CANCELLED)
+    end(ExitCode.CANCELLED)

@@ -1,6 +1,5 @@
 """The commands that look at a run: show and trace. What has ended is read from its stored result."""
 
-import sys
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -8,12 +7,14 @@ from temporalio.client import WorkflowExecutionDescription, WorkflowQueryFailedE
 from temporalio.service import RPCError
 
 from cli.exit_codes import ExitCode, Refusal
-from cli.pollers import require_worker
+from cli.plain_text import answer
+from cli.pollers import how_to_serve, require_worker
 from cli.progress import event_line
 from cli.render import as_json, story_of_result, story_of_view
-from cli.runs import Run, is_running, memo_text, toolkit_of_run
+from cli.runs import Run, is_running, memo_text, queue_of
 from cli.session import Session, open_session
 from cli.watching import refuse_unknown_run
+from harness.trace import TraceEvent
 
 T = TypeVar("T")
 
@@ -27,11 +28,11 @@ async def show(run_id: str, *, as_json_text: bool) -> ExitCode:
         description = await run.describe()
         if is_running(description):
             view = await _ask(session, run, description, run.state)
-            print(as_json(view) if as_json_text else "\n".join(story_of_view(view)), flush=True)
+            answer(*([as_json(view)] if as_json_text else story_of_view(view)))
         else:
             result = await run.result()
             lines = story_of_result(result, await memo_text(description, "goal"))
-            print(as_json(result) if as_json_text else "\n".join(lines), flush=True)
+            answer(*([as_json(result)] if as_json_text else lines))
     return ExitCode.SUCCEEDED
 
 
@@ -42,10 +43,7 @@ async def trace(run_id: str, *, as_json_text: bool) -> ExitCode:
         description = await run.describe()
         is_open = is_running(description)
         events = await _ask(session, run, description, run.whole_trace) if is_open else (await run.result()).trace
-    for event in events:
-        when = event.timestamp.isoformat(timespec="milliseconds")
-        print(as_json(event) if as_json_text else event_line(event, when, limit=None))
-    sys.stdout.flush()
+    answer(*(as_json(event) if as_json_text else _stamped(event) for event in events))
     return ExitCode.SUCCEEDED
 
 
@@ -53,11 +51,16 @@ async def _ask(
     session: Session, run: Run, description: WorkflowExecutionDescription, question: Callable[[], Awaitable[T]]
 ) -> T:
     """Ask a run under way, which only a worker can answer for."""
-    toolkit = toolkit_of_run(description)
-    await require_worker(session.client, toolkit, WORKER_WAIT_S, why=f"so run {run.id} cannot be asked")
+    queue = queue_of(description)
+    await require_worker(session.client, queue, WORKER_WAIT_S, why=f"so run {run.id} cannot be asked")
     try:
         return await question()
     except (RPCError, WorkflowQueryFailedError) as error:
         raise Refusal(
-            f"Run {run.id} has not ended and does not answer ({error}): see that `python worker.py` runs, or try again."
+            f"Run {run.id} has not ended and does not answer ({error}): try again, and if nobody works on it any more, "
+            f"{how_to_serve(queue)}."
         ) from error
+
+
+def _stamped(event: TraceEvent) -> str:
+    return event_line(event, event.timestamp.isoformat(timespec="milliseconds"), limit=None)

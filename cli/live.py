@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live as RichLive
@@ -13,7 +14,7 @@ from cli.plain_text import one_line
 from cli.progress import Progress
 from cli.render import budget_rows
 from cli.runs import Run
-from harness.budget import BudgetSnapshot
+from harness.budget import HIGH_PRESSURE, BudgetSnapshot
 from harness.run import NodeReport, RunResult, RunView
 from harness.schedule import NodeStatus
 from harness.trace import TraceEvent
@@ -28,7 +29,6 @@ STYLES = {
 }
 FIXED_LINES = 12
 """Lines of the picture beside those of the nodes."""
-HIGH_PRESSURE = 0.9
 
 
 class Live(Progress):
@@ -56,15 +56,20 @@ class Live(Progress):
         """Draw the run as it ended."""
         super().end(result)
         heading = f"{result.status}  attempt {len(result.attempts)}  {result.model}"
-        self._live.update(self._picture(result.run_id, heading, result.plan, result.budget), refresh=True)
+        self._show_picture(self._picture(result.run_id, heading, result.plan, result.budget))
 
     def close(self) -> None:
         """Give the terminal back."""
-        self._live.stop()
+        with suppress(OSError):
+            self._live.stop()
 
     def _draw(self, view: RunView) -> None:
         heading = f"{view.status or view.phase}  attempt {view.attempt}  {view.model}"
-        self._live.update(self._picture(view.run_id, heading, view.nodes, view.budget), refresh=True)
+        self._show_picture(self._picture(view.run_id, heading, view.nodes, view.budget))
+
+    def _show_picture(self, picture: RenderableType) -> None:
+        with suppress(OSError):  # the terminal may go, the run goes on
+            self._live.update(picture, refresh=True)
 
     def _picture(
         self, run_id: str, heading: str, nodes: Sequence[NodeReport], budget: BudgetSnapshot

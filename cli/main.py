@@ -1,5 +1,6 @@
 """The command line: its flags, and one line for whatever goes wrong."""
 
+import math
 from typing import TYPE_CHECKING, Any, NoReturn
 from uuid import uuid4
 
@@ -13,7 +14,21 @@ if TYPE_CHECKING:
     from cli.session import WorkerFactory
 
 json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else.")
-run_id_argument = click.argument("run_id")
+
+
+def _checked_run_id(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    if not value.strip() or not value.isprintable():
+        raise Refusal(f"RUN_ID is {value!r}, which names no run: give the id that starter.py printed.")
+    return value
+
+
+def _checked_seconds(_context: click.Context, parameter: click.Parameter, value: float) -> float:
+    if math.isnan(value):  # lies in every range
+        raise Refusal(f"{parameter.opts[0]} is 'nan', it must be a number of seconds.")
+    return value
+
+
+run_id_argument = click.argument("run_id", callback=_checked_run_id)
 
 
 def run(worker_factory: "WorkerFactory") -> NoReturn:
@@ -45,6 +60,7 @@ def run(worker_factory: "WorkerFactory") -> NoReturn:
     "worker_wait_s",
     metavar="S",
     type=click.FloatRange(0, 3600),
+    callback=_checked_seconds,
     default=10,
     show_default=True,
     help="Seconds to wait for a worker to show up.",

@@ -2,6 +2,9 @@
 
 import re
 import sys
+from contextlib import suppress
+
+from cli.exit_codes import ExitCode, Refusal
 
 # Control characters, lone surrogates, line separators and the marks that turn the direction of text.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -20,8 +23,31 @@ def block(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """Print one line on stderr, where everything goes that is not the answer."""
-    print(_UNSAFE.sub(_code, text.replace("\n", " ")), file=sys.stderr, flush=True)
+    """Print one line on stderr, where everything goes that is not the answer. Nobody has to read it."""
+    if sys.stderr is None:  # closed by whoever started this process; print would take stdout instead
+        return
+    with suppress(OSError, ValueError):
+        print(_UNSAFE.sub(_code, text.replace("\n", " ")), file=sys.stderr, flush=True)
+
+
+def answer(*lines: str) -> None:
+    """Print the answer on stdout; refuse to end well when it cannot be written."""
+    if sys.stdout is None:
+        raise AnswerLostError("it is closed")
+    try:
+        for line in lines:
+            print(line)
+        sys.stdout.flush()
+    except OSError as error:
+        raise AnswerLostError(error.strerror) from error
+
+
+class AnswerLostError(Refusal):
+    """Stdout is closed or full."""
+
+    def __init__(self, reason: str | None) -> None:
+        """Create the refusal."""
+        super().__init__(f"The answer could not be written to stdout ({reason}).", ExitCode.FAILED)
 
 
 def _code(match: re.Match[str]) -> str:

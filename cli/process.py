@@ -22,6 +22,7 @@ Command = Callable[["Interrupts"], Awaitable[ExitCode]]
 
 def guarded(action: Callable[[], object]) -> int:
     """Run the command line; return its exit code, and say in one line what went wrong."""
+    _fill_standard_descriptors()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a report may hold what the terminal cannot show
@@ -38,10 +39,8 @@ def guarded(action: Callable[[], object]) -> int:
         return ExitCode.CANCELLED
     except SystemExit:  # click's way to end when nobody reads stdout any more
         return ExitCode.FAILED
-    except Exception as error:  # the boundary to people: a line for them, the traceback for the log
-        logging.getLogger("whippletree").exception("internal error")
-        say(f"Internal error: {type(error).__name__}: {error}")
-        return ExitCode.FAILED
+    except BaseException as error:  # noqa: BLE001 - a panic of the SDK's core, for one, is no Exception
+        return _internal_error(error)
     return code if isinstance(code, int) else ExitCode.SUCCEEDED
 
 
@@ -56,10 +55,28 @@ def end(code: int) -> NoReturn:
     Not by way of the interpreter's shutdown, which crashes or hangs now and then when calls to Temporal are in flight.
     """
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):
-            stream.flush()
+        with suppress(OSError, ValueError):
+            if stream is not None:  # closed by whoever started this process
+                stream.flush()
     logging.shutdown()
     os._exit(code)
+
+
+def _fill_standard_descriptors() -> None:
+    """Keep files and sockets off the numbers 0 to 2 where those are closed: others write there without asking."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+
+
+def _internal_error(error: BaseException) -> int:
+    """Give people a line and the log the traceback."""
+    logging.basicConfig(handlers=[logging.NullHandler()])  # without a log, the traceback would go to the terminal
+    logging.getLogger("whippletree").error("internal error", exc_info=error)
+    say(f"Internal error: {type(error).__name__}: {error}")
+    return ExitCode.FAILED
 
 
 async def _interruptible(command: Command) -> ExitCode:

@@ -5,7 +5,7 @@ import sys
 from abc import ABC, abstractmethod
 
 from cli.plain_text import one_line, say
-from cli.runs import Run
+from cli.runs import Run, events_after
 from harness.run import RunResult
 from harness.trace import TraceEvent, TraceKind
 
@@ -24,11 +24,11 @@ class Progress(ABC):
         """Ask the run what is new, and show it."""
         events = await run.trace(self._seen)
         self._seen += len(events)
-        self._show(events)
+        self._show(events_after(self._last, events))
 
     def end(self, result: RunResult) -> None:
         """Show what is left when the run has ended."""
-        self._show(_after(self._last, result.trace))
+        self._show(events_after(self._last, result.trace))
 
     def close(self) -> None:  # noqa: B027 - lines need no end
         """Leave the terminal as it was."""
@@ -65,16 +65,8 @@ def event_line(event: TraceEvent, when: str, limit: int | None = LINE_CHARS) -> 
 
 def choose_progress() -> Progress:
     """Return live progress on a terminal that can do it, else lines."""
-    if sys.stderr.isatty() and os.environ.get("TERM", "") != "dumb":
+    if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "") != "dumb":
         from cli.live import Live
 
         return Live()
     return Lines()
-
-
-def _after(last: TraceEvent | None, trace: tuple[TraceEvent, ...]) -> tuple[TraceEvent, ...]:
-    """Return the events after the last one that was shown; a long trace may have lost its beginning."""
-    shown = next((index for index in range(len(trace) - 1, -1, -1) if trace[index] == last), None)
-    if shown is not None:
-        return trace[shown + 1 :]
-    return trace if last is None else ()

@@ -24,13 +24,22 @@ from cli.plain_text import one_line
 from harness.budget import BudgetSnapshot, Extension
 from harness.run import RunRequest, RunResult, RunView
 from harness.trace import TraceEvent
-from workflows.task_queue import task_queue, toolkit_of
 
 WORKFLOW_TYPE = "OrchestratorWorkflow"
 UNKNOWN_TOOLKIT = "UNKNOWN_TOOLKIT"
 """Failure type of a run whose toolkit no worker has; its message is the line to show."""
 RPC_LIMIT = timedelta(seconds=10)
 SENDS = 5
+SEND_PAUSE_S = 0.5
+PASSING = frozenset(
+    {
+        RPCStatusCode.RESOURCE_EXHAUSTED,
+        RPCStatusCode.UNAVAILABLE,
+        RPCStatusCode.DEADLINE_EXCEEDED,
+        RPCStatusCode.ABORTED,
+    }
+)
+"""Answers of a server that may do the same thing a moment later, or has done it already."""
 OUTAGE_LIMIT_S = 60
 """How long a server may be away before waiting for a result ends."""
 _NOT_PICKED_UP_EVENTS = 2
@@ -72,8 +81,11 @@ class Run:
     async def whole_trace(self) -> tuple[TraceEvent, ...]:
         """Ask the run for all events so far."""
         events: tuple[TraceEvent, ...] = ()
-        while page := await self.trace(len(events)):
-            events += page
+        after = 0
+        # A run that has dropped its oldest events answers an index among those with the events that it still has.
+        while page := await self.trace(after):
+            events += events_after(events[-1] if events else None, page)
+            after += len(page)
         return events
 
     async def extend(self, more: Extension) -> BudgetSnapshot:
@@ -82,25 +94,36 @@ class Run:
             return await self._send(more)
         except WorkflowUpdateFailedError as error:
             raise Refusal(f"Run {self.id} was not extended: {_cause(error)}") from error
-        except WorkflowUpdateRPCTimeoutOrCancelledError as error:
-            raise Refusal(
-                f"No worker has extended run {self.id} within {RPC_LIMIT.total_seconds():g} s: start one with "
-                "`python worker.py` and look at the run before trying again."
-            ) from error
 
     async def _send(self, more: Extension) -> BudgetSnapshot:
-        """Send an extension; again when it met the moment between two workflow runs of the chain."""
-        for _ in range(SENDS):
+        """Send an extension, again when that may help: the run applies an id once, however often it comes."""
+        for send in range(SENDS):
             try:
                 snapshot: BudgetSnapshot = await self._handle.execute_update(
                     "extend", more, id=more.message_id, result_type=BudgetSnapshot, rpc_timeout=RPC_LIMIT
                 )
+            except WorkflowUpdateRPCTimeoutOrCancelledError as error:
+                raise self._unknown_whether_extended("no worker has answered") from error
             except RPCError as error:
-                if error.status is not RPCStatusCode.NOT_FOUND or not is_running(await self.describe()):
-                    break
+                if error.status is RPCStatusCode.NOT_FOUND:
+                    # Also the moment between two workflow runs of a chain.
+                    if not is_running(await self.describe()):
+                        raise Refusal(f"Run {self.id} has ended and was not extended.") from error
+                elif error.status not in PASSING:
+                    raise
+                if send == SENDS - 1:
+                    raise self._unknown_whether_extended(str(error)) from error
+                await asyncio.sleep(SEND_PAUSE_S)
             else:
                 return snapshot
-        raise Refusal(f"Run {self.id} has ended and was not extended.")
+        raise AssertionError
+
+    def _unknown_whether_extended(self, why: str) -> Refusal:
+        return Refusal(
+            f"It is not known whether run {self.id} was extended ({why}). Its limits tell, before you try again: "
+            f"python starter.py show {self.id}",
+            ExitCode.FAILED,
+        )
 
     async def cancel(self) -> None:
         """Ask the run to end."""
@@ -138,16 +161,20 @@ class Run:
             await asyncio.sleep(1)
 
 
-async def start_run(client: Client, request: RunRequest) -> Run:
-    """Start a run under a new id."""
-    run_id = f"run-{uuid4().hex[:12]}"
+def new_run_id() -> str:
+    """Return an id for a run that is to be started."""
+    return f"run-{uuid4().hex[:12]}"
+
+
+async def start_run(client: Client, request: RunRequest, run_id: str, queue: str) -> Run:
+    """Start a run under a new id, in the task queue where its worker is."""
     # Every option is sent, also those that nobody set: a later default must not change a run that is under way.
     pinned = RunRequest.model_validate(request.model_dump())
     await client.start_workflow(
         WORKFLOW_TYPE,
         pinned,
         id=run_id,
-        task_queue=task_queue(request.toolkit),
+        task_queue=queue,
         id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
         memo={"goal": request.goal[:500], "session_id": request.session_id, "toolkit": request.toolkit},
         static_summary=one_line(request.goal, 200),
@@ -156,14 +183,20 @@ async def start_run(client: Client, request: RunRequest) -> Run:
     return Run(client, run_id)
 
 
+def events_after(last: TraceEvent | None, trace: tuple[TraceEvent, ...]) -> tuple[TraceEvent, ...]:
+    """Return the events after one that is known; all of them when the trace begins later than that."""
+    known = next((index for index in range(len(trace) - 1, -1, -1) if trace[index] == last), -1)
+    return trace[known + 1 :]
+
+
 def is_running(description: WorkflowExecutionDescription) -> bool:
     """Return whether a run goes on."""
     return description.status is WorkflowExecutionStatus.RUNNING
 
 
-def toolkit_of_run(description: WorkflowExecutionDescription) -> str:
-    """Return the toolkit of a run."""
-    return toolkit_of(description.task_queue or "")
+def queue_of(description: WorkflowExecutionDescription) -> str:
+    """Return the task queue of a run."""
+    return description.task_queue or ""
 
 
 async def memo_text(description: WorkflowExecutionDescription, key: str) -> str:
@@ -175,7 +208,7 @@ async def memo_text(description: WorkflowExecutionDescription, key: str) -> str:
 def _failure(run_id: str, error: WorkflowFailureError) -> Refusal:
     """Say in one line why a run failed inside Temporal, which runs that merely fail do not."""
     match error.cause:
-        case ApplicationError(type="UNKNOWN_TOOLKIT") as cause:
+        case ApplicationError() as cause if cause.type == UNKNOWN_TOOLKIT:
             return Refusal(cause.message)
         case CancelledError():
             return Refusal(f"Run {run_id} was cancelled and has no result.", ExitCode.CANCELLED)

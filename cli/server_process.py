@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from cli.database import Database
 from cli.exit_codes import Refusal
 from cli.file_lock import POLL_S, FileLock
 
@@ -64,6 +65,7 @@ class ServerProcess:
         self._home = home
         self._record = home / "server.json"
         self._log = home / "server.log"
+        self._database = Database(home / "temporal.db")
         self._alive = home / "server.alive.lock"
         self._child: subprocess.Popen[bytes] | None = None
 
@@ -76,18 +78,20 @@ class ServerProcess:
                     f"A Temporal server that lost its {self._record} still runs on the files beside it: end it."
                 )
             return record
-        self._record.unlink(missing_ok=True)
+        self._forget()
         return None
 
     def spawn(self, binary: Path, ports: tuple[int, int]) -> ServerRecord:
         """Start the server and leave its record, before it is ready, so that it can be found whatever happens."""
+        self._database.prepare()
         # The server inherits this lock and holds it as long as it lives: no process id is ever taken on trust.
         alive = FileLock(self._alive)
         alive.try_exclusive()
         try:
             with self._log.open("wb") as log:
                 self._child = subprocess.Popen(
-                    _command(binary, self._home / "temporal.db", ports),
+                    _command(binary.absolute(), self._database.path.name, ports),
+                    cwd=self._home,  # its name may be no UTF-8, which the server takes in no argument
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -103,6 +107,10 @@ class ServerProcess:
         self._record.write_text(record.model_dump_json())
         return record
 
+    def note_ready(self) -> None:
+        """Take note that the server has answered, so that its database is complete."""
+        self._database.note_complete()
+
     @property
     def has_ended(self) -> bool:
         """Return whether the server that this process started has ended by itself."""
@@ -117,6 +125,13 @@ class ServerProcess:
             return "nothing"
         return " | ".join(line[-300:] for line in lines) or "nothing"
 
+    def met_taken_port(self) -> bool:
+        """Return whether the server could not have a port; a crash report may follow those words in its log."""
+        try:
+            return b"address already in use" in self._log.read_bytes()
+        except OSError:
+            return False
+
     def kill(self, record: ServerRecord) -> None:
         """End the server.
 
@@ -124,7 +139,7 @@ class ServerProcess:
         """
         with suppress(ProcessLookupError):
             os.kill(record.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-        self._record.unlink(missing_ok=True)
+        self._forget()
 
     async def wait_for_end(self) -> None:
         """Wait until the server has left the database, which bears one server only."""
@@ -135,6 +150,14 @@ class ServerProcess:
             await asyncio.sleep(POLL_S / 5)
         if self._child is not None:
             self._child.wait()
+
+    def _forget(self) -> None:
+        try:
+            self._record.unlink(missing_ok=True)
+        except OSError as error:
+            raise Refusal(
+                f"{self._record} cannot be removed ({error.strerror}): it is the server's record; move it away."
+            ) from error
 
     def _read(self) -> ServerRecord | None:
         try:
@@ -177,10 +200,10 @@ def is_free(port: int) -> bool:
     return True
 
 
-def _command(binary: Path, database: Path, ports: tuple[int, int]) -> list[str]:
+def _command(binary: Path, database: str, ports: tuple[int, int]) -> list[str]:
     return [
         *(str(binary), "server", "start-dev", "--ip", HOST, "--port", str(ports[0]), "--ui-port", str(ports[1])),
-        *("--ui-disable-news-fetch", "--log-level", "warn", "--db-filename", str(database)),
+        *("--ui-disable-news-fetch", "--log-level", "warn", "--db-filename", database),
         *("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=NORMAL"),
         *(word for value in _TUNING for word in ("--dynamic-config-value", value)),
     ]

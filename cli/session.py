@@ -15,7 +15,7 @@ from cli.dev_server import ServerAddress, embedded_server, is_embedded
 from cli.exit_codes import Refusal
 
 WorkerFactory = Callable[[Client, str], AbstractAsyncContextManager[object]]
-"""Runs a worker with one toolkit in this process for as long as the context is open."""
+"""Runs a worker of one task queue in this process for as long as the context is open."""
 PROBE_LIMIT_S = 1
 
 

@@ -1,7 +1,8 @@
 """The command that starts a run and follows it to its end."""
 
 import asyncio
-from contextlib import closing, nullcontext
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -11,15 +12,19 @@ from cli.ending import deliver, leave_at_once
 from cli.exit_codes import ExitCode, Refusal
 from cli.follow import follow
 from cli.interrupts import Interrupts
-from cli.plain_text import say
+from cli.plain_text import answer, say
 from cli.pollers import NoWorkerError, has_polled, no_worker, require_worker
 from cli.progress import Progress, choose_progress
-from cli.runs import Run, start_run
+from cli.runs import Run, new_run_id, start_run
+from cli.serving import serve_own_run
 from cli.session import Session, WorkerFactory, open_session
 from harness.run import RunRequest, RunResult
+from workflows.task_queue import private_task_queue, task_queue
 
 CANCEL_LIMIT_S = 30
 """How long a cancelled run may take to wind up before the command leaves it alone."""
+ABANDON_LIMIT_S = 10
+"""How long a run may take to wind up when its command has broken."""
 NOBODY = (
     "--detach needs a server that stays, and here the server and its worker would end with this command: run "
     "`python worker.py --dev` in another terminal, or set TEMPORAL_ADDRESS, or leave --detach out."
@@ -40,28 +45,27 @@ async def start(
 ) -> ExitCode:
     """Start a run and follow it to its end; the first interrupt cancels it, the second leaves it."""
     async with open_session() as session:
+        run_id = new_run_id()
         has_own_worker = session.is_embedded or options.with_worker
+        queue = private_task_queue(request.toolkit, run_id) if has_own_worker else task_queue(request.toolkit)
         if not has_own_worker:
-            await require_worker(session.client, request.toolkit, options.worker_wait_s)
-        async with worker_factory(session.client, request.toolkit) if has_own_worker else nullcontext():
+            await require_worker(session.client, queue, options.worker_wait_s)
+        async with serve_own_run(session, run_id, queue, worker_factory) if has_own_worker else nullcontext():
             stop, leave = asyncio.Event(), asyncio.Event()
             with interrupts.handled_by(lambda: leave.set() if stop.is_set() else stop.set()):
                 began = datetime.now(UTC)
-                run = await start_run(session.client, request)
-                say(f"Run {run.id} started on {session.address.target}.{session.ui_hint}")
-                watches = (
-                    []
-                    if has_own_worker
-                    else [_refuse_dead_pollers(session.client, run, request, began, options.worker_wait_s)]
-                )
-                with closing(choose_progress()) as progress:
-                    try:
+                run = await start_run(session.client, request, run_id, queue)
+                async with _ended_on_error(run):
+                    say(f"Run {run.id} started on {session.address.target}.{session.ui_hint}")
+                    watches = (
+                        []
+                        if has_own_worker
+                        else [_refuse_dead_pollers(session.client, run, queue, began, options.worker_wait_s)]
+                    )
+                    with closing(choose_progress()) as progress:
                         result = await follow(run, progress, stop, *watches)
-                    except NoWorkerError:
-                        await run.terminate("no worker took the run")
-                        raise
-                    if result is None:
-                        result = await cancel_and_wait(run, session, progress, leave)
+                        if result is None:
+                            result = await cancel_and_wait(run, session, progress, leave)
         return deliver(result, as_json_text=options.as_json)
 
 
@@ -70,10 +74,11 @@ async def start_detached(request: RunRequest, options: StartOptions) -> ExitCode
     async with open_session(refuse_to_start=_refuse_to_be_alone) as session:
         if session.is_embedded and not session.address.is_shared:
             _refuse_to_be_alone()
-        await require_worker(session.client, request.toolkit, options.worker_wait_s)
-        run = await start_run(session.client, request)
-        print(f'{{"run_id": "{run.id}"}}' if options.as_json else run.id, flush=True)
+        queue = task_queue(request.toolkit)
+        await require_worker(session.client, queue, options.worker_wait_s)
+        run = await start_run(session.client, request, new_run_id(), queue)
         say(f"Started. To watch it: python starter.py watch {run.id}{session.ui_hint}")
+        answer(f'{{"run_id": "{run.id}"}}' if options.as_json else run.id)
     return ExitCode.SUCCEEDED
 
 
@@ -94,14 +99,32 @@ async def cancel_and_wait(run: Run, session: Session, progress: Progress, leave:
     return result
 
 
-async def _refuse_dead_pollers(client: Client, run: Run, request: RunRequest, began: datetime, wait_s: float) -> None:
+@asynccontextmanager
+async def _ended_on_error(run: Run) -> AsyncIterator[None]:
+    """Leave no run at work that nobody is told about when its command breaks."""
+    try:
+        yield
+    except NoWorkerError:
+        await run.terminate("no worker took the run")
+        raise
+    except Refusal:  # the run has ended, or its server is away and the user is told how to find the run again
+        raise
+    except BaseException:
+        with suppress(Exception):
+            async with asyncio.timeout(ABANDON_LIMIT_S):
+                await run.cancel()
+                await run.result()
+        raise
+
+
+async def _refuse_dead_pollers(client: Client, run: Run, queue: str, began: datetime, wait_s: float) -> None:
     """Refuse a run that nobody takes: a worker that died a moment ago still looks like one that polls.
 
     A living worker with nothing to do holds a poll open and takes the run at once; one that is busy polls again soon.
     """
     await asyncio.sleep(wait_s)
-    if not await run.is_picked_up() and not await has_polled(client, request.toolkit, began):
-        raise no_worker(client, request.toolkit)
+    if not await run.is_picked_up() and not await has_polled(client, queue, began):
+        raise no_worker(client, queue)
 
 
 def _refuse_to_be_alone() -> None:

@@ -1,17 +1,18 @@
 """The commands that change a run under way: cancel and extend."""
 
 import asyncio
-from contextlib import closing, nullcontext
+from contextlib import closing
 
 from temporalio.client import WorkflowExecutionDescription
 
 from cli.exit_codes import ExitCode, Refusal
 from cli.interrupts import Interrupts
-from cli.plain_text import say
+from cli.plain_text import answer, say
 from cli.pollers import require_worker
 from cli.progress import choose_progress
 from cli.render import as_json, budget_rows, outcome_line
-from cli.runs import Run, is_running, toolkit_of_run
+from cli.runs import Run, is_running, queue_of
+from cli.serving import stand_in
 from cli.session import WorkerFactory, open_session
 from cli.starting import cancel_and_wait
 from cli.watching import refuse_unknown_run
@@ -25,9 +26,8 @@ async def cancel(run_id: str, worker_factory: WorkerFactory, interrupts: Interru
     """Cancel a run and wait until it has ended."""
     async with open_session(refuse_unknown_run(run_id)) as session:
         run = Run(session.client, run_id)
-        toolkit = toolkit_of_run(await _require_running(run))
-        is_alone = session.is_embedded and not session.address.is_shared
-        async with worker_factory(session.client, toolkit) if is_alone else nullcontext():
+        queue = queue_of(await _require_running(run))
+        async with stand_in(session, run, queue, worker_factory):
             leave = asyncio.Event()
             with interrupts.handled_by(leave.set), closing(choose_progress()) as progress:
                 result = await cancel_and_wait(run, session, progress, leave)
@@ -39,11 +39,11 @@ async def extend(run_id: str, more: Extension, *, as_json_text: bool) -> ExitCod
     """Raise the limits of a run."""
     async with open_session(refuse_unknown_run(run_id)) as session:
         run = Run(session.client, run_id)
-        toolkit = toolkit_of_run(await _require_running(run))
-        await require_worker(session.client, toolkit, WORKER_WAIT_S, why=f"so run {run_id} cannot be extended")
+        queue = queue_of(await _require_running(run))
+        await require_worker(session.client, queue, WORKER_WAIT_S, why=f"so run {run_id} cannot be extended")
         budget = await run.extend(more)
     limits = ", ".join(f"{row.name} {row.text}" for row in budget_rows(budget))
-    print(as_json(budget) if as_json_text else f"Run {run_id} may now use: {limits}", flush=True)
+    answer(as_json(budget) if as_json_text else f"Run {run_id} may now use: {limits}")
     return ExitCode.SUCCEEDED
 
 

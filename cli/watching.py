@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import closing, nullcontext
+from contextlib import closing
 
 from cli import home as state
 from cli.ending import deliver
@@ -11,24 +11,24 @@ from cli.follow import follow
 from cli.interrupts import Interrupts
 from cli.plain_text import say
 from cli.progress import choose_progress
-from cli.runs import Run, is_running, toolkit_of_run
-from cli.session import Session, WorkerFactory, open_session
+from cli.runs import Run, is_running, queue_of
+from cli.serving import StandIn, stand_in
+from cli.session import WorkerFactory, open_session
 
 
 async def watch(run_id: str, worker_factory: WorkerFactory, interrupts: Interrupts, *, as_json_text: bool) -> ExitCode:
-    """Watch a run to its end; on the embedded server a worker in this process keeps it going."""
+    """Watch a run to its end; a worker in this process keeps it going when nobody else does."""
     async with open_session(refuse_unknown_run(run_id)) as session:
         run = Run(session.client, run_id)
         description = await run.describe()
         if not is_running(description):
             return deliver(await run.result(), as_json_text=as_json_text)
-        toolkit = toolkit_of_run(description)
-        async with worker_factory(session.client, toolkit) if session.is_embedded else nullcontext():
+        async with stand_in(session, run, queue_of(description), worker_factory) as helper:
             stop = asyncio.Event()
             with interrupts.handled_by(stop.set), closing(choose_progress()) as progress:
                 result = await follow(run, progress, stop)
             if result is None:
-                say(f"Stopped watching run {run_id}; {_what_becomes_of_it(session)}")
+                say(f"Stopped watching run {run_id}; {_what_becomes_of_it(helper)}")
                 return ExitCode.INTERRUPTED
         return deliver(result, as_json_text=as_json_text)
 
@@ -46,7 +46,5 @@ def refuse_unknown_run(run_id: str) -> Callable[[], None]:
     return check
 
 
-def _what_becomes_of_it(session: Session) -> str:
-    if session.is_embedded and not session.address.is_shared:
-        return "it waits until it is watched again."
-    return "it goes on."
+def _what_becomes_of_it(helper: StandIn) -> str:
+    return "it waits until it is watched again." if helper.is_serving else "it goes on."

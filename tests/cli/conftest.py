@@ -1,12 +1,15 @@
 """One scratch directory a test, and no server left behind."""
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from cli.dev_server import embedded_server
 from cli.main import command
 from cli.process import guarded
 from tests.cli.shell import Shell, clean_environment, free_port, has_server
@@ -50,3 +53,31 @@ def command_line(
 
     yield run
     assert not has_server(tmp_path / ".whippletree")
+
+
+@pytest.fixture(scope="session")
+def kept_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    home = tmp_path_factory.mktemp("kept")
+    server = embedded_server(home)
+    with asyncio.Runner() as runner:
+        with pytest.MonkeyPatch.context() as patch:
+            stay_off_the_usual_ports(free_port(), patch.setattr)
+            runner.run(_enter(server))
+        yield home
+        runner.run(_leave(server))
+
+
+@pytest.fixture
+def kept_server(kept_home: Path, shell: Shell, command_line: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the test's command lines use a server that stays, because starting and ending one takes a second."""
+    assert command_line  # which empties the environment first
+    monkeypatch.setenv("WHIPPLETREE_HOME", str(kept_home))
+    shell.settings["WHIPPLETREE_HOME"] = str(kept_home)
+
+
+async def _enter(server: AbstractAsyncContextManager[object]) -> None:
+    await server.__aenter__()
+
+
+async def _leave(server: AbstractAsyncContextManager[object]) -> None:
+    await server.__aexit__(None, None, None)

@@ -35,6 +35,7 @@ class Shell:
     directory: Path
     port: int = field(default_factory=free_port)
     script: Path = STUB_STARTER
+    settings: dict[str, str] = field(default_factory=dict)
 
     @property
     def home(self) -> Path:
@@ -42,7 +43,7 @@ class Shell:
 
     def environment(self, **more: str) -> dict[str, str]:
         ours = {"STUB_PORT": str(self.port), "HOME": str(self.directory), "PYTHONPATH": str(STARTER.parent)}
-        return clean_environment() | ours | more
+        return clean_environment() | ours | self.settings | more
 
     def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -94,10 +95,12 @@ def has_server(home: Path) -> bool:
 def wait_for_line(process: "subprocess.Popen[str]", text: str) -> str:
     """Read stderr up to the line that holds a text."""
     assert process.stderr is not None
+    said = []
     for line in process.stderr:
+        said.append(line)
         if text in line:
             return line
-    raise AssertionError(f"the process ended without saying {text!r}")
+    raise AssertionError(f"the process ended without saying {text!r} but {''.join(said)!r}")
 
 
 def started_run(process: "subprocess.Popen[str]") -> str:

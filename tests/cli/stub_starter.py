@@ -11,15 +11,14 @@ from temporalio.worker import Worker
 from cli import connection, server_process
 from cli.main import run
 from tests.cli.stub_workflow import StubWorkflow
-from workflows.task_queue import task_queue
 
 
-def stub_worker(client: Client, toolkit: str) -> Worker:
+def stub_worker(client: Client, queue: str) -> Worker:
     return Worker(
         client,
-        task_queue=task_queue(toolkit),
+        task_queue=queue,
         workflows=[StubWorkflow],
-        identity=f"stub of {toolkit}",
+        identity=f"stub of {os.getpid()}",
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
     )
 

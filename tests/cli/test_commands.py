@@ -17,6 +17,7 @@ from tests.cli.shell import STUB_STARTER, Shell, started_run
 from tests.cli.stub_workflow import StubWorkflow
 
 
+@pytest.mark.usefixtures("kept_server")
 def test_run_that_has_ended_is_shown_from_its_stored_result(command_line: CommandLine) -> None:
     run_id = RunResult.model_validate_json(command_line("--goal", "any thing", "--json").answer).run_id
 
@@ -63,10 +64,9 @@ def test_run_that_nobody_works_on_cannot_be_asked(shell: Shell, command_line: Co
     assert f"so run {run_id} cannot be asked" in done.said.splitlines()[-1]
 
 
+@pytest.mark.usefixtures("kept_server")
 @pytest.mark.parametrize("words", ["show run-x", "trace run-x", "watch run-x", "cancel run-x", "extend run-x --cost 1"])
 def test_unknown_run_is_named(command_line: CommandLine, words: str) -> None:
-    command_line("--goal", "anything")
-
     assert command_line(*words.split()) == (2, "", "There is no run 'run-x' here.\n")
 
 
@@ -91,6 +91,7 @@ async def test_detach_leaves_the_run_to_others_on_the_embedded_server(shell: She
     assert result.status == "SUCCEEDED"
 
 
+@pytest.mark.usefixtures("kept_server")
 def test_live_progress_shows_what_a_model_wrote_as_text(shell: Shell) -> None:
     screen, terminal = pty.openpty()
     with subprocess.Popen(

@@ -11,6 +11,7 @@ from tests.cli.conftest import CommandLine
 from tests.cli.shell import STARTER, Shell, clean_environment
 
 
+@pytest.mark.usefixtures("kept_server")
 @pytest.mark.parametrize(
     ("goal", "code", "line"),
     [
@@ -41,6 +42,7 @@ def test_every_status_has_an_exit_code() -> None:
     }
 
 
+@pytest.mark.usefixtures("kept_server")
 def test_json_is_the_result_and_nothing_else(shell: Shell) -> None:
     done = shell.run("--goal", "anything", "--json")
 
@@ -50,6 +52,7 @@ def test_json_is_the_result_and_nothing_else(shell: Shell) -> None:
     assert json.loads(done.stdout)["run_id"] in done.stderr
 
 
+@pytest.mark.usefixtures("kept_server")
 def test_report_goes_to_stdout_without_its_control_characters(shell: Shell) -> None:
     done = shell.run("--goal", "anything")
 
@@ -58,6 +61,7 @@ def test_report_goes_to_stdout_without_its_control_characters(shell: Shell) -> N
     assert re.search(r"0\.\d{3} s  node\.finish  DONE  first node\n", done.stderr)
 
 
+@pytest.mark.usefixtures("kept_server")
 def test_terminal_that_is_not_utf_8_gets_replacements(shell: Shell) -> None:
     done = shell.run("--goal", "日本", PYTHONIOENCODING="ascii")
 
@@ -65,6 +69,7 @@ def test_terminal_that_is_not_utf_8_gets_replacements(shell: Shell) -> None:
     assert done.stdout.endswith("and ??\n")
 
 
+@pytest.mark.usefixtures("kept_server")
 def test_report_that_nobody_reads_is_no_traceback(shell: Shell) -> None:
     with shell.running("--goal", "sleep 1") as process:
         assert process.stdout is not None

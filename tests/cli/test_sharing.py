@@ -17,7 +17,7 @@ from cli.connection import connect
 from cli.dev_server import embedded_server
 from cli.exit_codes import Refusal
 from tests.cli.conftest import CommandLine
-from tests.cli.shell import Shell, has_server, started_run, wait_for_line
+from tests.cli.shell import Shell, has_server, started_run, wait_for_line, wait_until
 from tests.cli.stub_workflow import StubWorkflow
 
 
@@ -122,19 +122,39 @@ def test_server_that_ends_while_starting_is_quoted(shell: Shell) -> None:
     assert done.stderr == "The Temporal server ended while starting. Its log says: one | no such table\n"
 
 
+def test_port_that_was_taken_meanwhile_is_replaced_though_the_server_crashed_over_it(shell: Shell) -> None:
+    body = "open('starts', 'a').write('x'); print('address already in use\\n' + 'panic\\n' * 9); raise SystemExit(2)"
+    broken = fake_temporal(shell.directory, body)
+
+    done = shell.run("--goal", "anything", WHIPPLETREE_TEMPORAL_CLI=broken)
+
+    assert done.returncode == 2
+    assert (shell.home / "starts").read_text() == "xxx"
+
+
 def test_server_that_hangs_is_replaced_when_nobody_uses_it(shell: Shell) -> None:
     with shell.running("--goal", "sleep 60") as starter:
         started_run(starter)
         pid = shell.server_pid()
         starter.kill()
     os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: _state(pid) == "T")  # a thread that has not stopped yet could still answer
 
-    assert asyncio.run(_pid_of_a_new_user(shell)) != pid
+    record = asyncio.run(_record_of_a_new_user(shell))
+
+    assert _state(pid) in {"gone", "Z"}, f"{pid} is in state {_state(pid)}, and the record is {record}"
 
 
-async def _pid_of_a_new_user(shell: Shell) -> int:
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+    except FileNotFoundError:
+        return "gone"
+
+
+async def _record_of_a_new_user(shell: Shell) -> str:
     async with embedded_server(shell.home, start_limit=timedelta(seconds=2)):
-        return shell.server_pid()
+        return (shell.home / "server.json").read_text()
 
 
 async def test_worker_is_required_on_a_configured_server(shell: Shell, tmp_path: Path) -> None:

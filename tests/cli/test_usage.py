@@ -31,6 +31,9 @@ LONG_GOAL = "x" * 20_001
         ("--goal|x|show|run-1", "--goal starts a run and goes with no command"),
         ("dance", "No such command 'dance'."),
         ("show", "Missing argument 'RUN_ID'."),
+        ("show|", "RUN_ID is '', which names no run"),
+        ("show|\udcff", "RUN_ID is '\\udcff', which names no run"),
+        ("--goal|x|--worker-wait|nan", "--worker-wait is 'nan', it must be a number of seconds."),
         ("extend|run-1", "Nothing to add"),
         ("extend|run-1|--tokens|-5", "--tokens is '-5', it must be greater than or equal to 0."),
         ("show|run-1", "There is no run 'run-1' here: nothing has been run in"),
@@ -68,6 +71,15 @@ def test_bad_configuration_is_one_line_and_exit_code_2(
     assert done.answer == ""
     assert done.said.count("\n") == 1
     assert line in done.said
+
+
+def test_record_that_is_a_directory_is_one_line(shell: Shell, command_line: CommandLine) -> None:
+    (shell.home / "server.json").mkdir(parents=True)
+
+    done = command_line("--goal", "anything")
+
+    assert (done.code, done.said.count("\n")) == (2, 1)
+    assert "server.json cannot be removed" in done.said
 
 
 def test_bad_usage_of_the_real_process_is_one_line_too(shell: Shell) -> None:
