@@ -16,6 +16,8 @@ with a star. tests/workflows/test_model_outcomes.py reads this table and holds e
 | 200, empty content                 | INVALID_OUTPUT        | VALIDATION | 1     | the answer is empty                |
 | 200, null content                  | INVALID_OUTPUT        | VALIDATION | 1     | the answer is empty                |
 | 200, a web page                    | INVALID_OUTPUT        | VALIDATION | 1     | the server's answer is no chat     |
+| 200, JSON of no use                | INVALID_OUTPUT        | VALIDATION | 1     | the answer is empty                |
+| 200, JSON too deep                 | INVALID_OUTPUT        | VALIDATION | 1     | the server's answer is no chat     |
 | 200, finished by length            | OUTPUT_TRUNCATED      | VALIDATION | 1     | cut at the limit of                |
 | 200, length and null content       | OUTPUT_TRUNCATED      | VALIDATION | 1     | cut at the limit of                |
 | 200, length though it looks whole  | OUTPUT_TRUNCATED      | VALIDATION | 1     | cut at the limit of                |
@@ -28,6 +30,7 @@ with a star. tests/workflows/test_model_outcomes.py reads this table and holds e
 | 400, unsupported parameter         |                       |            | 1     |                                    |
 | 400, anything else                 | TOOL_EXECUTION_FAILED | FATAL      | 1     |                                    |
 | 422                                | TOOL_EXECUTION_FAILED | FATAL      | 1     |                                    |
+| a redirect                         | TOOL_EXECUTION_FAILED | FATAL      | 1     |                                    |
 | 404, model *                       | TOOL_EXECUTION_FAILED | FATAL      | 1     |                                    |
 | 401 *                              | AUTHENTICATION        | FATAL      | 1     |                                    |
 | 403 *                              | AUTHENTICATION        | FATAL      | 1     |                                    |

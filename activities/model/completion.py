@@ -1,6 +1,6 @@
 """Completions: what a chat answer says, and what it cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from openai.types.chat import ChatCompletion
 from openai.types.chat.chat_completion import Choice
@@ -8,6 +8,7 @@ from openai.types.chat.chat_completion import Choice
 from activities.model.dialect import schema_text
 from activities.model.pricing import PriceList
 from activities.model.request import ModelAnswer, ModelError, ModelRequest, estimate_tokens
+from activities.model.scrubbing import hide
 from activities.model.token_counts import TokenCounts, reported
 from harness.catalog import ModelCard
 from harness.errors import ErrorCode, bounded
@@ -15,6 +16,8 @@ from harness.usage import Usage
 
 CUT = "length"
 """Finish reason of an answer that reached its limit."""
+MAX_PROBLEM = 330
+"""Characters that are kept of what a server says against an answer."""
 MAX_NAME = 100
 """Characters that are kept of a name that a server gives."""
 
@@ -25,6 +28,8 @@ class Reader:
 
     card: ModelCard
     prices: PriceList
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """What a server may echo, and nobody may see."""
 
     def read(self, completion: object, request: ModelRequest, latency_ms: int = 0) -> ModelAnswer:
         """Return the answer.
@@ -37,13 +42,13 @@ class Reader:
                 ErrorCode.INVALID_OUTPUT, "the server's answer is no chat completion; check OPENAI_BASE_URL"
             )
         choice = _first_choice(completion)
-        text = _content(choice)
-        finish = _text(choice, "finish_reason")
+        text = hide(_content(choice), self.secrets)
+        finish = hide(_text(choice, "finish_reason"), self.secrets)
         usage = self._usage(completion, request, text, is_cut=finish == CUT)
-        problem = _problem(choice, finish, text, request)
+        problem = _problem(choice, finish, text, _limit(request, usage))
         if problem:
-            raise ModelError(problem[0], problem[1], usage=usage)
-        named = bounded(_text(completion, "model"), MAX_NAME)
+            raise ModelError(problem[0], bounded(hide(problem[1], self.secrets), MAX_PROBLEM), usage=usage)
+        named = bounded(hide(_text(completion, "model"), self.secrets), MAX_NAME)
         return ModelAnswer(text, usage, model=named, finish_reason=bounded(finish, MAX_NAME), latency_ms=latency_ms)
 
     def lost(self, request: ModelRequest) -> Usage:
@@ -84,14 +89,20 @@ def _first_choice(completion: ChatCompletion) -> Choice | None:
     return choices[0] if isinstance(choices, list) and choices else None
 
 
-def _problem(choice: Choice | None, finish: str, text: str, request: ModelRequest) -> tuple[ErrorCode, str] | None:
+def _limit(request: ModelRequest, usage: Usage) -> str:
+    """Say where an answer was cut: a server may have a limit of its own, lower than what was asked for."""
+    limit, used = request.max_output_tokens, usage.output_tokens
+    is_lower = not usage.estimated and 0 < used < limit
+    return f"{limit} output tokens" + (f", or at a lower one of the server: it counts {used}" if is_lower else "")
+
+
+def _problem(choice: Choice | None, finish: str, text: str, limit: str) -> tuple[ErrorCode, str] | None:
     """Return why an answer cannot be used; a cut one first, because its text may be empty or look whole."""
     refusal = getattr(_message(choice), "refusal", None)
     if finish == CUT:
-        limit = request.max_output_tokens
-        return ErrorCode.OUTPUT_TRUNCATED, f"the answer was cut at the limit of {limit} output tokens"
+        return ErrorCode.OUTPUT_TRUNCATED, f"the answer was cut at the limit of {limit}"
     if refusal:
-        return ErrorCode.GUARDRAIL_BLOCKED, f"the model refused to answer: {bounded(str(refusal), 300)}"
+        return ErrorCode.GUARDRAIL_BLOCKED, f"the model refused to answer: {refusal}"
     if finish == "content_filter":
         return ErrorCode.GUARDRAIL_BLOCKED, "the server's content filter stopped the answer"
     if not text.strip():

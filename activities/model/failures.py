@@ -17,8 +17,8 @@ from activities.model.request import ModelError
 from activities.model.scrubbing import scrub
 from harness.errors import ErrorCode, bounded
 
-CLIENT_ERRORS = (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ValueError)
-"""What a call can raise. ValueError is what the client lets through for a body that is no JSON."""
+CLIENT_ERRORS = (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ValueError, RecursionError)
+"""What a call can raise. The last two are what the client lets through for a body that is no JSON, or too deep."""
 MAX_MESSAGE = 500
 LONGEST_RETRY_AFTER = timedelta(days=1)
 """A longer wait is taken for a mistake of the server."""
@@ -60,7 +60,7 @@ def as_model_error(error: Exception, *, secrets: Iterable[str] = (), now: dateti
             code, text, wait = *_from_connection(error), None
         case UnicodeEncodeError():
             code, text, wait = ErrorCode.INVALID_ARGUMENT, f"the prompt holds text that cannot be sent: {error}", None
-        case openai.APIResponseValidationError() | ValueError():
+        case openai.APIResponseValidationError() | ValueError() | RecursionError():
             code, wait = ErrorCode.INVALID_OUTPUT, None
             text = f"the server's answer is no chat completion: {error}"
         case _:
@@ -100,7 +100,7 @@ def _until(text: str, now: datetime) -> float:
 
 
 def _from_status(error: openai.APIStatusError) -> tuple[ErrorCode, str]:
-    said = _said(error)
+    said = _target(error) if error.response.is_redirect else _said(error)
     return _code(error, said), f"{_meaning(error.status_code)} (HTTP {error.status_code}): {said}"
 
 
@@ -136,10 +136,16 @@ def _meaning(status: int) -> str:
             return "the model or the address is not known to the server; check OPENAI_MODEL and OPENAI_BASE_URL"
         case 429:
             return "the model server limits the rate or the quota"
+        case _ if httpx2.codes.is_redirect(status):
+            return "the model server is elsewhere, and a key is sent nowhere else; correct OPENAI_BASE_URL"
         case _ if status >= httpx2.codes.INTERNAL_SERVER_ERROR:
             return "the model server failed"
         case _:
             return "the model server refused the request"
+
+
+def _target(error: openai.APIStatusError) -> str:
+    return f"it points to {error.response.headers.get('location') or 'no address'}"
 
 
 def _said(error: openai.APIStatusError) -> str:

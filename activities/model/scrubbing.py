@@ -1,7 +1,8 @@
-"""Scrubbing: no secret leaves in an error text."""
+"""Scrubbing: no secret leaves in an error text or in an answer."""
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from urllib.parse import quote
 
 HIDDEN = "***"
@@ -24,7 +25,24 @@ def scrub(text: str, secrets: Iterable[str]) -> str:
 
 def hide(text: str, secrets: Iterable[str]) -> str:
     """Replace known secrets by asterisks, and nothing else: in other words than a server's, "basic" is a word."""
-    for secret in sorted(secrets, key=len, reverse=True):
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
         for form in {secret, quote(secret, safe="")}:
             text = text.replace(form, HIDDEN)
+        if "\\" in text:
+            text = _escaped(secret).sub(HIDDEN, text)
     return text
+
+
+@cache
+def _escaped(secret: str) -> re.Pattern[str]:
+    """Match a secret of which any character may be escaped as in JSON: reading the JSON would show it."""
+    return re.compile("".join(rf"(?:{_plain(char)}|(?i:{_in_hex(char)}))" for char in secret))
+
+
+def _plain(char: str) -> str:
+    return rf"\\?{re.escape(char)}" if char in '"\\/' else re.escape(char)
+
+
+def _in_hex(char: str) -> str:
+    units = char.encode("utf-16-be", errors="surrogatepass").hex()
+    return "".join(rf"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))

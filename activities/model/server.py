@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 import httpx2
-from openai import APIStatusError, AsyncOpenAI
+from openai import APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient
 from opentelemetry import trace
 from opentelemetry.trace import TracerProvider
 
@@ -18,7 +18,7 @@ from activities.model.offline import offline_http_client
 from activities.model.pricing import PriceList
 from activities.model.request import ModelAnswer, ModelError, ModelRequest
 from activities.model.span import INSTRUMENTATION, model_span, record_answer, record_failure
-from activities.settings import NO_KEY, Endpoint
+from activities.settings import NO_KEY, SHORTEST_SECRET, Endpoint
 from harness.catalog import ModelCard
 from harness.errors import ErrorClass, ErrorCode, classify
 
@@ -56,6 +56,8 @@ class ModelServer:
         self._prices = prices
         self._memory = memory
         self._secrets = secrets
+        # A shorter key, such as "x" for a server that checks none, is a word of many answers.
+        self._echoes = tuple(secret for secret in secrets if len(secret) >= SHORTEST_SECRET)
         self._client = _client(endpoint)
         self._tracer = trace.get_tracer(INSTRUMENTATION, tracer_provider=tracer_provider)
 
@@ -66,7 +68,7 @@ class ModelServer:
     async def ask(self, card: ModelCard, request: ModelRequest) -> ModelAnswer:
         """Answer, or raise ModelError. Sent again, in plainer form, is only what the server refused for its form."""
         deadline = asyncio.get_running_loop().time() + request.timeout.total_seconds()
-        call = _Call(Reader(card, self._prices), request, deadline)
+        call = _Call(Reader(card, self._prices, self._echoes), request, deadline)
         try:
             answer = await self._exchange_all(call)
         except ModelError as error:
@@ -96,6 +98,7 @@ class ModelServer:
         with model_span(self._tracer, card, request) as span:
             try:
                 completion = await self._post(dialect.body(request, card.name), call.deadline)
+                answer = call.reader.read(completion, request, latency_ms=round((monotonic() - sent_at) * 1000))
             except CLIENT_ERRORS as error:
                 refusal = refusal_of(error, secrets=self._secrets)
                 refused = dialect.refused_by(refusal, request) if refusal else None
@@ -103,7 +106,6 @@ class ModelServer:
                     raise self._failure(error, call) from None
                 record_failure(span, "unsupported_parameter")
                 return refused
-            answer = call.reader.read(completion, request, latency_ms=round((monotonic() - sent_at) * 1000))
             record_answer(span, answer)
             return answer
 
@@ -133,5 +135,6 @@ def _client(endpoint: Endpoint) -> AsyncOpenAI:
         # The whole call has its own limit; this one only keeps a dead address from using all of it.
         timeout=httpx2.Timeout(None, connect=CONNECT_LIMIT_S),
         default_headers=headers,
-        http_client=offline_http_client() if endpoint.is_offline else None,
+        # A redirect may lead anywhere, one request after the other: the base URL is to name the right place.
+        http_client=offline_http_client() if endpoint.is_offline else DefaultAsyncHttpxClient(follow_redirects=False),
     )

@@ -6,6 +6,9 @@ from typing import Any
 
 from openai.types.chat import ChatCompletion
 
+MAX_COUNT = 100_000_000
+"""More tokens than this are no count of one call, whatever a server says: ten times the longest context there is."""
+
 _HOLDERS = (
     ("usage",),
     ("usageMetadata",),
@@ -78,6 +81,6 @@ def _holders(sent: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _count(holder: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     for name in names:
         value = holder.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT:
             return value
     return None

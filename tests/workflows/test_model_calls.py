@@ -8,8 +8,9 @@ from temporalio.testing import WorkflowEnvironment
 
 from harness.errors import ErrorCode
 from harness.run import RunStatus
+from tests.replay.histories import fetch_chain
 from tests.scripted_model import Reply, ScriptedServer, completion, error
-from tests.workflows.model_runs import KEY, PLANNED, REPORT, games_on, run, start
+from tests.workflows.model_runs import KEY, PLAN, PLANNED, REPORT, games_on, run, start
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -58,14 +59,39 @@ async def test_a_rejection_for_good_is_not_repeated(client: Client, reply: Reply
     assert result.error_code is code
 
 
-async def test_the_key_is_in_no_byte_of_history(client: Client) -> None:
-    async with ScriptedServer(REFUSED) as server, games_on(client, server.url) as queue:
-        handle = await start(client, queue)
-        result = await asyncio.wait_for(handle.result(), 30)
-        history = await handle.fetch_history()
+ECHOES = {
+    "an error": [REFUSED],
+    "prose": [Reply(body=completion(f"Error: invalid api key {KEY} given"))],
+    "a field": [Reply(body=completion(f'{{"nodes": "{KEY}"}}'))],
+    "a refusal": [Reply(body=completion(None, refusal=f"no {KEY}"))],
+    "names": [Reply(body=completion("no plan", finish=KEY, model=KEY))],
+    "a plan": [Reply(body=completion(PLAN.model_dump_json().replace("calm", KEY))), REPORT],
+    "a report": [PLANNED, Reply(body=completion(f"Play Outer Wilds; the key is {KEY}."))],
+    "a redirect": [Reply(307, b"", headers={"location": f"/v1?key={KEY}"})],
+}
 
-    assert KEY not in history.to_json()
+
+@pytest.mark.parametrize("echo", ECHOES)
+async def test_the_key_is_in_no_byte_of_history(client: Client, echo: str) -> None:
+    async with ScriptedServer(*ECHOES[echo]) as server, games_on(client, server.url) as queue:
+        handle = await start(client, queue, max_replans=1, max_run_retries=0)
+        result = await asyncio.wait_for(handle.result(), 30)
+        chain = await fetch_chain(client, handle)
+
+    history = b"".join(event.SerializeToString() for part in chain for event in part.events)
+    assert KEY.encode() not in history
     assert KEY not in result.model_dump_json()
+
+
+async def test_a_run_survives_an_absurd_count_of_tokens_and_estimates_instead(client: Client) -> None:
+    usage = {"prompt_tokens": 10**400, "completion_tokens": 7, "total_tokens": 10**400}
+    absurd = Reply(body=PLANNED.body | {"usage": usage})
+
+    result, _ = await run(client, absurd, REPORT)
+
+    assert result.status is RunStatus.SUCCEEDED, result.error
+    assert result.budget.estimated
+    assert result.budget.tokens < 10_000
 
 
 @pytest.mark.parametrize("replies", [[], [PLANNED]], ids=["planning", "a model node"])
