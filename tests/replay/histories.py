@@ -27,7 +27,7 @@ def write(name: str, chain: list[WorkflowHistory]) -> None:
     """Store a chain as one file a workflow run."""
     FOLDER.mkdir(exist_ok=True)
     for number, history in enumerate(chain):
-        text = json.dumps(json.loads(history.to_json()), indent=1, sort_keys=True)
+        text = json.dumps(_without_machine(json.loads(history.to_json())), indent=1, sort_keys=True)
         (FOLDER / f"{name}.{number}.json").write_text(text + "\n")
 
 
@@ -37,3 +37,10 @@ def stored() -> Iterator[tuple[str, WorkflowHistory]]:
         text = path.read_text()
         started = json.loads(text)["events"][0]["workflowExecutionStartedEventAttributes"]
         yield path.stem, WorkflowHistory.from_json(started["workflowId"], text)
+
+
+def _without_machine(part: Any) -> Any:
+    """Leave out what tells of the machine that recorded: stack traces with its paths, names of its processes."""
+    if isinstance(part, dict):
+        return {key: _without_machine(value) for key, value in part.items() if key not in {"stackTrace", "identity"}}
+    return [_without_machine(value) for value in part] if isinstance(part, list) else part
