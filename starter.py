@@ -17,8 +17,8 @@ GRACEFUL_STOP = timedelta(seconds=0.5)
 
 
 @asynccontextmanager
-async def worker_in_this_process(client: "Client", queue: str) -> AsyncIterator[None]:
-    """Run a worker of one task queue beside the command line."""
+async def worker_in_this_process(client: "Client", queue: str, driven: str | None) -> AsyncIterator[None]:
+    """Run a worker of one task queue beside the command line; it drives the runs of another one, if that is named."""
     # Heavy, and most commands need no worker.
     from activities.settings import SettingsError
     from activities.toolkit import ToolkitError
@@ -27,7 +27,14 @@ async def worker_in_this_process(client: "Client", queue: str) -> AsyncIterator[
 
     async with AsyncExitStack() as stack:
         try:
-            await stack.enter_async_context(serve(client, {queue: toolkit_of(queue)}, graceful_stop=GRACEFUL_STOP))
+            await stack.enter_async_context(
+                serve(
+                    client,
+                    {queue: toolkit_of(queue)},
+                    driving=[driven] if driven else [],
+                    graceful_stop=GRACEFUL_STOP,
+                )
+            )
         except (ToolkitError, SettingsError) as error:
             raise Refusal(f"The worker cannot start: {error}") from error
         yield

@@ -68,6 +68,19 @@ def build_worker(
     )
 
 
+def build_driver(client: Client, *, task_queue: str, plugins: Sequence[Plugin] = ()) -> Worker:
+    """Put a worker together that only drives runs, and answers for those that have ended; it makes no call."""
+    return Worker(
+        client,
+        task_queue=task_queue,
+        workflows=[OrchestratorWorkflow],
+        interceptors=[InternalErrors()],
+        workflow_runner=sandbox(),
+        plugins=plugins,
+        sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
+    )
+
+
 def sandbox() -> SandboxedWorkflowRunner:
     """Return the runner of workflow code: sandboxed, but for what is pure or only referred to."""
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
@@ -75,13 +88,18 @@ def sandbox() -> SandboxedWorkflowRunner:
 
 @asynccontextmanager
 async def serve(
-    client: Client, queues: Mapping[str, str], *, graceful_stop: timedelta = GRACEFUL_STOP
+    client: Client,
+    queues: Mapping[str, str],
+    *,
+    driving: Sequence[str] = (),
+    graceful_stop: timedelta = GRACEFUL_STOP,
 ) -> AsyncIterator[None]:
     """Run workers in this process until the body ends, one for each task queue.
 
     Args:
         client: connected to the server.
         queues: the toolkit to serve on each task queue.
+        driving: task queues whose runs are only driven, their calls being made elsewhere.
         graceful_stop: how long activities may still go on when the body has ended.
 
     Raises:
@@ -102,6 +120,8 @@ async def serve(
                         client, runs, tools, task_queue=queue, graceful_stop=graceful_stop, plugins=plugins
                     )
                     await stack.enter_async_context(worker)
+                for queue in driving:
+                    await stack.enter_async_context(build_driver(client, task_queue=queue, plugins=plugins))
                 yield
     finally:
         await model.close()

@@ -22,6 +22,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from cli.exit_codes import ExitCode, Refusal
 from cli.plain_text import one_line
 from harness.budget import BudgetSnapshot, Extension
+from harness.carry import RunInput
 from harness.run import RunRequest, RunResult, RunView
 from harness.trace import TraceEvent
 
@@ -166,17 +167,18 @@ def new_run_id() -> str:
     return f"run-{uuid4().hex[:12]}"
 
 
-async def start_run(client: Client, request: RunRequest, run_id: str, queue: str) -> Run:
-    """Start a run under a new id, in the task queue where its worker is."""
+async def start_run(client: Client, request: RunRequest, run_id: str, queue: str, *, activity_queue: str = "") -> Run:
+    """Start a run under a new id, in the task queue where its worker is; its calls may have a queue of their own."""
     # Every option is sent, also those that nobody set: a later default must not change a run that is under way.
-    pinned = RunRequest.model_validate(request.model_dump())
+    own = {"activity_queue": activity_queue} if activity_queue else {}
+    pinned = RunInput.model_validate({**request.model_dump(), **own})
     await client.start_workflow(
         WORKFLOW_TYPE,
         pinned,
         id=run_id,
         task_queue=queue,
         id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-        memo={"goal": request.goal[:500], "session_id": request.session_id, "toolkit": request.toolkit},
+        memo={"goal": request.goal[:500], "session_id": request.session_id, "toolkit": request.toolkit, **own},
         static_summary=one_line(request.goal, 200),
         rpc_timeout=RPC_LIMIT,
     )
@@ -195,8 +197,13 @@ def is_running(description: WorkflowExecutionDescription) -> bool:
 
 
 def queue_of(description: WorkflowExecutionDescription) -> str:
-    """Return the task queue of a run."""
+    """Return the task queue of a run, where somebody can answer for it."""
     return description.task_queue or ""
+
+
+async def work_queue_of(description: WorkflowExecutionDescription) -> str:
+    """Return the task queue in which the calls of a run are made."""
+    return await memo_text(description, "activity_queue") or queue_of(description)
 
 
 async def memo_text(description: WorkflowExecutionDescription, key: str) -> str:

@@ -6,7 +6,7 @@ The process that serves a private run on the embedded server holds the run's cla
 import asyncio
 import math
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from cli.plain_text import say
 from cli.pollers import FRESH, has_polled
 from cli.runs import Run, is_running
 from cli.session import Session, WorkerFactory
-from workflows.task_queue import is_private
+from workflows.task_queue import is_private, task_queue, toolkit_of
 
 CLAIMS = "claims"
 """Folder of the claims in the state directory."""
@@ -40,12 +40,12 @@ async def serve_own_run(
 ) -> AsyncIterator[None]:
     """Serve the private task queue of a run that this process is about to start."""
     if not session.is_embedded:
-        async with worker_factory(session.client, queue):
+        async with _worker(session, queue, worker_factory):
             yield
         return
     claim = _claim_file(run_id)
     async with exclusive(claim, wait_s=0):
-        async with worker_factory(session.client, queue):
+        async with _worker(session, queue, worker_factory):
             yield
         claim.unlink()  # the run has ended; after an error it may have not, and the claim stays
 
@@ -61,7 +61,7 @@ async def stand_in(session: Session, run: Run, queue: str, worker_factory: Worke
         is_needed = not await has_polled(session.client, queue, datetime.now(UTC) - FRESH)
     else:
         is_needed = session.is_embedded and not session.address.is_shared
-    async with worker_factory(session.client, queue) if is_needed else nullcontext():
+    async with _worker(session, queue, worker_factory) if is_needed else nullcontext():
         yield StandIn(is_serving=is_needed)
 
 
@@ -72,7 +72,7 @@ async def _stand_in_for_starter(
     claim = FileLock(_claim_file(run.id))
     try:
         if claim.try_exclusive():
-            async with worker_factory(session.client, queue):
+            async with _worker(session, queue, worker_factory):
                 yield StandIn(is_serving=True)
             return
     finally:
@@ -94,12 +94,21 @@ async def _serve_once_free(
     async with exclusive(_claim_file(run.id), wait_s=math.inf):
         try:
             if is_running(await run.describe()):
-                async with worker_factory(session.client, queue):
+                async with _worker(session, queue, worker_factory):
                     say(f"The process that worked on run {run.id} has gone; this one takes its place.")
                     helper.is_serving = True
                     await asyncio.Event().wait()
         except Refusal as refusal:
             say(refusal.message)
+
+
+def _worker(session: Session, queue: str, factory: WorkerFactory) -> AbstractAsyncContextManager[object]:
+    """Bring a worker; for a private queue of the embedded server one that also drives the runs of the public queue.
+
+    A run there waits in the public queue, so that any worker can answer for it; only its calls are private.
+    """
+    is_divided = session.is_embedded and is_private(queue)
+    return factory(session.client, queue, task_queue(toolkit_of(queue)) if is_divided else None)
 
 
 def _claim_file(run_id: str) -> Path:

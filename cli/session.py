@@ -14,8 +14,8 @@ from cli.connection import connect, load_settings
 from cli.dev_server import ServerAddress, embedded_server, is_embedded
 from cli.exit_codes import Refusal
 
-WorkerFactory = Callable[[Client, str], AbstractAsyncContextManager[object]]
-"""Runs a worker of one task queue in this process for as long as the context is open."""
+WorkerFactory = Callable[[Client, str, str | None], AbstractAsyncContextManager[object]]
+"""Runs a worker of one task queue in this process; it also drives the runs of a second queue, if that is named."""
 PROBE_LIMIT_S = 1
 
 

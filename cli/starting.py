@@ -54,7 +54,7 @@ async def start(
             stop, leave = asyncio.Event(), asyncio.Event()
             with interrupts.handled_by(lambda: leave.set() if stop.is_set() else stop.set()):
                 began = datetime.now(UTC)
-                run = await start_run(session.client, request, run_id, queue)
+                run = await _start(session, request, run_id, queue)
                 async with _ended_on_error(run):
                     say(f"Run {run.id} started on {session.address.target}.{session.ui_hint}")
                     watches = (
@@ -97,6 +97,14 @@ async def cancel_and_wait(run: Run, session: Session, progress: Progress, leave:
         progress.close()
         leave_at_once(session, f"Left. {look}")
     return result
+
+
+async def _start(session: Session, request: RunRequest, run_id: str, queue: str) -> Run:
+    """Start a run; on the embedded server it waits in the public queue, and only its calls in a private one."""
+    if session.is_embedded:
+        public = task_queue(request.toolkit)
+        return await start_run(session.client, request, run_id, public, activity_queue=queue)
+    return await start_run(session.client, request, run_id, queue)
 
 
 @asynccontextmanager

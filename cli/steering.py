@@ -11,7 +11,7 @@ from cli.plain_text import answer, say
 from cli.pollers import require_worker
 from cli.progress import choose_progress
 from cli.render import as_json, budget_rows, outcome_line
-from cli.runs import Run, is_running, queue_of
+from cli.runs import Run, is_running, queue_of, work_queue_of
 from cli.serving import stand_in
 from cli.session import WorkerFactory, open_session
 from cli.starting import cancel_and_wait
@@ -26,7 +26,7 @@ async def cancel(run_id: str, worker_factory: WorkerFactory, interrupts: Interru
     """Cancel a run and wait until it has ended."""
     async with open_session(refuse_unknown_run(run_id)) as session:
         run = Run(session.client, run_id)
-        queue = queue_of(await _require_running(run))
+        queue = await work_queue_of(await _require_running(run))
         async with stand_in(session, run, queue, worker_factory):
             leave = asyncio.Event()
             with interrupts.handled_by(leave.set), closing(choose_progress()) as progress:

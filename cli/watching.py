@@ -11,7 +11,7 @@ from cli.follow import follow
 from cli.interrupts import Interrupts
 from cli.plain_text import say
 from cli.progress import choose_progress
-from cli.runs import Run, is_running, queue_of
+from cli.runs import Run, is_running, work_queue_of
 from cli.serving import StandIn, stand_in
 from cli.session import WorkerFactory, open_session
 
@@ -23,7 +23,7 @@ async def watch(run_id: str, worker_factory: WorkerFactory, interrupts: Interrup
         description = await run.describe()
         if not is_running(description):
             return deliver(await run.result(), as_json_text=as_json_text)
-        async with stand_in(session, run, queue_of(description), worker_factory) as helper:
+        async with stand_in(session, run, await work_queue_of(description), worker_factory) as helper:
             stop = asyncio.Event()
             with interrupts.handled_by(stop.set), closing(choose_progress()) as progress:
                 result = await follow(run, progress, stop)

@@ -43,5 +43,7 @@ class RunInput(RunRequest):
     workflow takes.
     """
 
+    activity_queue: str = Field(default="", max_length=1000)
+    """Task queue of the activities when it is not that of the workflow: where the run's own model and tools are."""
     carry: Carry | None = None
     """Set by continue-as-new only."""

@@ -36,6 +36,7 @@ async def describe_tools(state: RunState, clock: Clock) -> RunPhase:
         start_to_close_timeout=SHORT,
         retry_policy=retries(TRIES),
         summary=f"toolkit {state.request.toolkit}",
+        task_queue=state.activity_queue,
         cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )
     await clock.wait_for(described)

@@ -72,6 +72,7 @@ def launch(
             start_to_close_timeout=within(tool.timeout),
             heartbeat_timeout=HEARTBEAT_TIMEOUT,
             retry_policy=retries(granted.tries),
+            task_queue=run.activity_queue,
             cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=f"{state.node.id} · try {state.tries + 1}",
         )

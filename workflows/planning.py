@@ -66,6 +66,7 @@ def _start(state: RunState, catalog: Catalog, granted: Grant, output_tokens: int
         start_to_close_timeout=within(options.model_timeout),
         heartbeat_timeout=HEARTBEAT_TIMEOUT,
         retry_policy=retries(granted.tries),
+        task_queue=state.activity_queue,
         cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         summary=f"plan · attempt {state.attempt}",
     )

@@ -50,6 +50,8 @@ class RunState:
     run_id: str
     started_at: datetime
     budget: Budget
+    activity_queue: str | None = None
+    """Task queue of the activities; None for that of the workflow."""
     attempt: int = 0
     phase: RunPhase = RunPhase.CREATED
     retries: int = 0
@@ -83,14 +85,16 @@ class RunState:
                 "carry is set by continue-as-new only; leave it out", type=INVALID_REQUEST, non_retryable=True
             )
         run_id = info.workflow_id
-        request = RunRequest.model_validate(given.model_dump(exclude={"carry"}, exclude_unset=True))
+        request = RunRequest.model_validate(given.model_dump(exclude={"carry", "activity_queue"}, exclude_unset=True))
         if carry is None:
-            return cls(request, run_id, workflow.now(), Budget(request.options.limits))
+            budget = Budget(request.options.limits)
+            return cls(request, run_id, workflow.now(), budget, given.activity_queue or None)
         return cls(
             request,
             run_id,
             carry.started_at,
             Budget(carry.limits, carry.ledger),
+            given.activity_queue or None,
             attempt=carry.attempt,
             retries=carry.retries,
             failures=list(carry.failures),
@@ -124,7 +128,8 @@ class RunState:
                 feedback=self.feedback,
             )
         )
-        return RunInput.model_validate({**self.request.model_dump(exclude_unset=True), "carry": carry})
+        queue = {"activity_queue": self.activity_queue} if self.activity_queue else {}
+        return RunInput.model_validate({**self.request.model_dump(exclude_unset=True), **queue, "carry": carry})
 
     @property
     def model(self) -> str:

@@ -4,7 +4,8 @@ Public: one for each toolkit, so that a run meets workers that have its tools. W
 the toolkit (an older deployment) would take the work and could only fail it.
 
 Private: one for a single run, named `<public queue>/<run id>`. Only the process that started the run serves it, so that
-nobody else's model, key or code works on it, though both use one server.
+nobody else's model, key or tools work on it, though both use one server. The workflow may wait in the public queue all
+the same: what drives a run makes no calls.
 """
 
 _PREFIX = "whippletree."

@@ -72,6 +72,7 @@ async def _judge(state: RunState, plan: Plan, catalog: Catalog, execution: PlanE
         heartbeat_timeout=HEARTBEAT_TIMEOUT,
         retry_policy=retries(TRIES),
         summary=f"report of {final}",
+        task_queue=state.activity_queue,
         cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )
     await clock.wait_for(checked, may_overrun=True)

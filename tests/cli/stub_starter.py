@@ -13,10 +13,10 @@ from cli.main import run
 from tests.cli.stub_workflow import StubWorkflow
 
 
-def stub_worker(client: Client, queue: str) -> Worker:
+def stub_worker(client: Client, queue: str, driven: str | None) -> Worker:
     return Worker(
         client,
-        task_queue=queue,
+        task_queue=driven or queue,
         workflows=[StubWorkflow],
         identity=f"stub of {os.getpid()}",
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),

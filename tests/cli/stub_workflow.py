@@ -11,8 +11,9 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import ValidationError
 
     from harness.budget import BudgetSnapshot, Extension, Limits
+    from harness.carry import RunInput
     from harness.plan import PlanNode
-    from harness.run import NodeReport, RunPhase, RunRequest, RunResult, RunStatus, RunView
+    from harness.run import NodeReport, RunPhase, RunResult, RunStatus, RunView
     from harness.schedule import NodeStatus
     from harness.trace import TraceEvent, TraceKind
 
@@ -26,10 +27,10 @@ class StubWorkflow:
     def __init__(self) -> None:
         self._limits = Limits()
         self._trace: list[TraceEvent] = []
-        self._request: RunRequest | None = None
+        self._request: RunInput | None = None
 
     @workflow.run
-    async def run(self, request: RunRequest) -> RunResult:
+    async def run(self, request: RunInput) -> RunResult:
         self._request = request
         self._limits = request.options.limits
         self._emit(TraceKind.RUN_START, "STARTED", "run started")
@@ -56,7 +57,7 @@ class StubWorkflow:
 
     @workflow.query
     def state(self) -> RunView:
-        request = self._request or RunRequest(goal="?")
+        request = self._request or RunInput(goal="?")
         return RunView(
             run_id=workflow.info().workflow_id,
             session_id=request.session_id,
