@@ -13,12 +13,9 @@ from activities.model.request import ModelError
 from activities.model.scrubbing import hide
 from activities.try_ledger import TryLedger
 from harness.calls import FailureDetails
-from harness.errors import ErrorClass, ErrorCode, ToolError, bounded, classify
+from harness.errors import CANCELLED, ErrorClass, ErrorCode, ToolError, bounded, classify
 from harness.recovery import backoff
 from harness.usage import Usage
-
-CANCELLED = "CANCELLED"
-"""Failure type of an activity that stopped because the run was cancelled or ran out of time."""
 
 
 @asynccontextmanager

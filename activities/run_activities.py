@@ -18,15 +18,13 @@ from activities.toolkit import ReportRule, Toolkit, describe
 from activities.try_ledger import TryLedger
 from harness.calls import DescribeRequest, PlanReply, PlanRequest, VerifyRequest
 from harness.catalog import Catalog
-from harness.errors import ErrorCode, ToolError
+from harness.errors import UNKNOWN_TOOLKIT, ErrorCode, ToolError
 from harness.model_choice import ModelChoice
 from harness.usage import Usage
 from harness.verification import PASSED, Verdict
 
 VERIFY_LIMIT = timedelta(seconds=10)
 """Time limit of a toolkit's rule for reports."""
-UNKNOWN_TOOLKIT = "UNKNOWN_TOOLKIT"
-"""Failure type of a run that asks for a toolkit that no worker serves."""
 
 
 class RunActivities:

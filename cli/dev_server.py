@@ -157,7 +157,7 @@ class _EmbeddedServer:
                 await self._process.wait_for_end()
                 if start == STARTS - 1 or not self._process.met_taken_port():
                     raise
-            except BaseException:
+            except BaseException:  # whatever ends this process, also a Ctrl-C, leaves no server behind
                 self._process.kill(record)
                 raise
             else:

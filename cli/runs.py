@@ -23,12 +23,11 @@ from cli.exit_codes import ExitCode, Refusal
 from cli.plain_text import one_line
 from harness.budget import BudgetSnapshot, Extension
 from harness.carry import RunInput
+from harness.errors import UNKNOWN_TOOLKIT
 from harness.run import RunRequest, RunResult, RunView
 from harness.trace import TraceEvent
 
 WORKFLOW_TYPE = "OrchestratorWorkflow"
-UNKNOWN_TOOLKIT = "UNKNOWN_TOOLKIT"
-"""Failure type of a run whose toolkit no worker has; its message is the line to show."""
 RPC_LIMIT = timedelta(seconds=10)
 SENDS = 5
 SEND_PAUSE_S = 0.5

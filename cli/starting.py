@@ -117,7 +117,7 @@ async def _ended_on_error(run: Run) -> AsyncIterator[None]:
         raise
     except Refusal:  # the run has ended, or its server is away and the user is told how to find the run again
         raise
-    except BaseException:
+    except BaseException:  # a cancelled command breaks as well; what broke it goes on after the cleaning up
         with suppress(Exception):
             async with asyncio.timeout(ABANDON_LIMIT_S):
                 await run.cancel()

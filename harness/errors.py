@@ -31,6 +31,14 @@ class ErrorCode(StrEnum):
     INTERNAL = "INTERNAL"
 
 
+CANCELLED = "CANCELLED"
+"""Failure type of an activity that stopped because the run was cancelled or ran out of time."""
+UNKNOWN_TOOLKIT = "UNKNOWN_TOOLKIT"
+"""Failure type of a run that asks for a toolkit that no worker serves; its message is the line to show."""
+INVALID_REQUEST = "INVALID_REQUEST"
+"""Failure type of a run whose request decodes but cannot be meant."""
+
+
 class ErrorClass(StrEnum):
     """What an error means for the run. Members are in ascending order of severity."""
 

@@ -5,10 +5,10 @@ from temporalio.exceptions import ApplicationError
 from temporalio.workflow import ActivityCancellationType
 
 with workflow.unsafe.imports_passed_through():
-    from activities.run_activities import UNKNOWN_TOOLKIT, RunActivities
+    from activities.run_activities import RunActivities
     from harness.calls import DescribeRequest
     from harness.catalog import Catalog
-    from harness.errors import ErrorCode
+    from harness.errors import UNKNOWN_TOOLKIT, ErrorCode
     from harness.model_choice import NO_CHOICE
     from harness.run import RunPhase, RunStatus
     from harness.wire_size import encoded_size

@@ -14,10 +14,9 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import TypeAdapter, ValidationError
 
     from harness.calls import FailureDetails
-    from harness.errors import ErrorCode, parse_code
+    from harness.errors import CANCELLED, ErrorCode, parse_code
     from harness.usage import TryRecord, Usage
 
-CANCELLED = "CANCELLED"
 _LEDGER = TypeAdapter(tuple[TryRecord, ...])
 
 

@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.budget import Budget, Extension
     from harness.carry import Carry, RunInput
     from harness.catalog import Catalog
-    from harness.errors import ErrorClass, ErrorCode, classify
+    from harness.errors import INVALID_REQUEST, ErrorClass, ErrorCode, classify
     from harness.message_fit import fit_carry
     from harness.plan import Plan
     from harness.recovery import FAILURES_KEPT, FailureContext
@@ -22,8 +22,6 @@ with workflow.unsafe.imports_passed_through():
 
 from workflows.node_state import NodeState
 
-INVALID_REQUEST = "INVALID_REQUEST"
-"""Failure type of a run whose request decodes but cannot be meant."""
 OUT_OF_TIME = "the wall-clock limit is reached"
 MESSAGE_IDS_KEPT = 200
 MAX_HISTORY_BYTES = 40_000_000
