@@ -1,4 +1,4 @@
-# The Temporal worker. Settings come from the environment: TEMPORAL_*, OPENAI_*, OTEL_*.
+# The Temporal worker. Settings come from the environment: TEMPORAL_*, OPENAI_*, OTEL_*, WHIPPLETREE_ARTIFACTS.
 
 FROM python:3.12-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
@@ -23,6 +23,9 @@ RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin whip
 WORKDIR /app
 COPY --from=build /venv /venv
 COPY --from=build /app /app
+# A new volume that is mounted here takes over the owner of the directory.
+RUN install --directory --owner=whippletree /var/lib/whippletree/artifacts
+ENV WHIPPLETREE_ARTIFACTS=/var/lib/whippletree/artifacts
 USER whippletree
 
 # SIGTERM lets running activities finish; whoever stops the container must wait longer than they take.

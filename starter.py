@@ -20,6 +20,7 @@ GRACEFUL_STOP = timedelta(seconds=0.5)
 async def worker_in_this_process(client: "Client", queue: str, driven: str | None) -> AsyncIterator[None]:
     """Run a worker of one task queue beside the command line; it drives the runs of another one, if that is named."""
     # Heavy, and most commands need no worker.
+    from activities.artifact_place import StoreError
     from activities.settings import SettingsError
     from activities.toolkit import ToolkitError
     from worker import serve
@@ -35,7 +36,7 @@ async def worker_in_this_process(client: "Client", queue: str, driven: str | Non
                     graceful_stop=GRACEFUL_STOP,
                 )
             )
-        except (ToolkitError, SettingsError) as error:
+        except (ToolkitError, SettingsError, StoreError) as error:
             raise Refusal(f"The worker cannot start: {error}") from error
         yield
 

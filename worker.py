@@ -1,6 +1,7 @@
 """The worker: composition root of settings, model, toolkits and workflows. See `worker.py --help`."""
 
 import asyncio
+import gc
 import logging
 import os
 import socket
@@ -10,25 +11,27 @@ from datetime import UTC, datetime, timedelta
 
 import click
 from temporalio.client import Client
-from temporalio.worker import Plugin, Worker
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+from temporalio.worker import Plugin, UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 
+from activities.artifact_place import StoreError
+from activities.artifacts import ArtifactStore
 from activities.loop_watchdog import watched_loop
 from activities.model.client import OpenAIModel
-from activities.run_activities import RunActivities
+from activities.served import Activities
 from activities.settings import SettingsError, WorkerSettings
-from activities.tool_call import ToolActivities
 from activities.toolkit import ToolkitError, load_toolkit
 from activities.try_ledger import HEARTBEAT_INTERVAL
-from cli.connection import connect
+from cli.connection import connect, open_artifacts
 from cli.dev_server import embedded_server
 from cli.exit_codes import ExitCode, Refusal
 from cli.interrupts import Interrupts
 from cli.plain_text import say
 from cli.pollers import FRESH, has_polled
 from cli.process import end, execute, guarded
+from workflows.data_converter import data_converter
 from workflows.internal_errors import InternalErrors
 from workflows.orchestrator import OrchestratorWorkflow
+from workflows.payload_storage import store_of
 from workflows.task_queue import task_queue
 from workflows.telemetry import telemetry
 
@@ -39,27 +42,28 @@ STICKY_TIMEOUT = timedelta(seconds=1)
 DEFAULT_TOOLKIT = "games"
 SERVICE = "whippletree-worker"
 """Name of a worker in its spans."""
-PASSED_THROUGH = ("harness", "activities", "openai", "httpx2", "opentelemetry", "genai_prices")
+RUNNER = UnsandboxedWorkflowRunner()
+"""Workflow code runs as it is: the SDK's sandbox costs a third of a worker's CPU. Tests run it inside the sandbox."""
 
 
 def build_worker(
     client: Client,
-    runs: RunActivities,
-    tools: ToolActivities,
+    activities: Activities,
     *,
     task_queue: str,
     max_cached_workflows: int = 1000,
     graceful_stop: timedelta = GRACEFUL_STOP,
     plugins: Sequence[Plugin] = (),
+    workflow_runner: WorkflowRunner = RUNNER,
 ) -> Worker:
     """Put a worker together; nothing runs yet. A cache of 0 replays each workflow at every task, for tests."""
     return Worker(
         client,
         task_queue=task_queue,
         workflows=[OrchestratorWorkflow],
-        activities=[runs.describe_catalog, runs.draft_plan, runs.verify_report, tools.call_tool],
+        activities=activities.functions,
         interceptors=[InternalErrors()],
-        workflow_runner=sandbox(),
+        workflow_runner=workflow_runner,
         graceful_shutdown_timeout=graceful_stop,
         max_heartbeat_throttle_interval=HEARTBEAT_INTERVAL,
         max_cached_workflows=max_cached_workflows,
@@ -75,15 +79,10 @@ def build_driver(client: Client, *, task_queue: str, plugins: Sequence[Plugin] =
         task_queue=task_queue,
         workflows=[OrchestratorWorkflow],
         interceptors=[InternalErrors()],
-        workflow_runner=sandbox(),
+        workflow_runner=RUNNER,
         plugins=plugins,
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
     )
-
-
-def sandbox() -> SandboxedWorkflowRunner:
-    """Return the runner of workflow code: sandboxed, but for what is pure or only referred to."""
-    return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 
 @asynccontextmanager
@@ -105,26 +104,54 @@ async def serve(
     Raises:
         ToolkitError: when a toolkit cannot be loaded.
         SettingsError: when the model settings cannot work.
+        StoreError: when the client's artifact store cannot be used.
     """
     kits = {queue: load_toolkit(name) for queue, name in queues.items()}
     settings = WorkerSettings.from_environment(os.environ)
+    store = await _checked_store(client)
+    client = _sparing_history(client, store)
     model = OpenAIModel(settings)
     try:
         # Telemetry is entered first, so that the workers have stopped when the last spans are sent.
         with watched_loop(), telemetry(os.environ, SERVICE) as plugins:
             async with AsyncExitStack() as stack:
                 for queue, kit in kits.items():
-                    runs = RunActivities({queues[queue]: kit}, model, model.cards, secrets=settings.secrets)
-                    tools = ToolActivities(kit.by_name(), model, secrets=settings.secrets)
+                    name, secrets = queues[queue], settings.secrets
+                    served = Activities.of(kit, model, model.cards, store, name=name, secrets=secrets)
                     worker = build_worker(
-                        client, runs, tools, task_queue=queue, graceful_stop=graceful_stop, plugins=plugins
+                        client, served, task_queue=queue, graceful_stop=graceful_stop, plugins=plugins
                     )
                     await stack.enter_async_context(worker)
                 for queue in driving:
                     await stack.enter_async_context(build_driver(client, task_queue=queue, plugins=plugins))
+                tune_process()
                 yield
     finally:
         await model.close()
+
+
+def tune_process() -> None:
+    """Look for garbage less often, and not among what was imported.
+
+    A large plan is millions of objects that live on; looking through them took a tenth of a worker's processor time.
+    """
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
+
+
+async def _checked_store(client: Client) -> ArtifactStore:
+    store = store_of(client.data_converter)
+    if store is None:
+        raise StoreError("the client has no artifact store: connect with workflows.data_converter.data_converter")
+    await store.check()
+    return store
+
+
+def _sparing_history(client: Client, store: ArtifactStore) -> Client:
+    """Return a client that puts more into the store than a starter's may, which must be understood without one."""
+    config = client.config()
+    config["data_converter"] = data_converter(store)
+    return Client(**config)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -149,6 +176,7 @@ async def _serve(toolkits: Sequence[str], interrupts: Interrupts) -> ExitCode:
 
 
 async def _serve_embedded(toolkits: Sequence[str], interrupts: Interrupts) -> ExitCode:
+    open_artifacts()  # refuses a setting that no connection could be made with, before a server is waited for
     async with embedded_server() as address:
         where = f"{address.target}, Web UI {address.ui_url}"
         return await _until_stopped(await connect(address), toolkits, interrupts, where)
@@ -169,7 +197,7 @@ async def _until_stopped(client: Client, toolkits: Sequence[str], interrupts: In
                 say(f"Serving {', '.join(toolkits)} on {where}. Ctrl-C stops.")
                 await stop.wait()
                 say(f"Stopping: work in flight has {GRACEFUL_STOP.total_seconds():g} s to end. Ctrl-C leaves at once.")
-    except (ToolkitError, SettingsError) as error:
+    except (ToolkitError, SettingsError, StoreError) as error:
         raise Refusal(f"The worker cannot start: {error}") from error
     return ExitCode.SUCCEEDED
 

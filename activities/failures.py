@@ -2,43 +2,70 @@
 
 import asyncio
 import traceback
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from pydantic import ValidationError
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
+from activities.artifacts import ArtifactStore, owner_of_activity
 from activities.model.request import ModelError
 from activities.model.scrubbing import hide
 from activities.try_ledger import TryLedger
 from harness.calls import FailureDetails
-from harness.errors import CANCELLED, ErrorClass, ErrorCode, ToolError, bounded, classify
+from harness.errors import (
+    CANCELLED,
+    MAX_ERROR_BYTES,
+    ErrorClass,
+    ErrorCode,
+    ToolError,
+    bounded,
+    bounded_bytes,
+    classify,
+    encoded_text_size,
+)
 from harness.recovery import backoff
 from harness.usage import Usage
 
+KEEP_LIMIT_S = 2
+"""How long a failed try may take to keep the text of its error; Temporal gives it a few seconds after its own limit."""
 
-@asynccontextmanager
-async def activity_boundary(
-    ledger: TryLedger, usage: Callable[[], Usage], *, secrets: tuple[str, ...] = ()
-) -> AsyncIterator[None]:
-    """Turn whatever the body raises into an ApplicationError that carries all tries, this one included.
 
-    `usage` is read when the body failed: a failed try may have cost tokens. No secret gets into the error or a log.
-    """
-    try:
-        yield
-    except asyncio.CancelledError as exc:
-        raise _cancelled(exc, ledger, usage()) from None
-    except (Exception, SystemExit, KeyboardInterrupt) as exc:  # noqa: BLE001 - the boundary: all becomes typed here
+@dataclass(frozen=True)
+class ActivityBoundary:
+    """Turns whatever its body raises into an ApplicationError that carries all tries, this one included."""
+
+    ledger: TryLedger
+    usage: Callable[[], Usage]
+    """Read when the body failed: a failed try may have cost tokens."""
+    secrets: tuple[str, ...] = ()
+    """Texts that get neither into the error nor into a log."""
+    store: ArtifactStore | None = None
+    """Keeps the whole text of an error that is too long for history."""
+
+    async def __aenter__(self) -> None:
+        """Begin the body."""
+
+    async def __aexit__(self, kind: object, exc: BaseException | None, trace: object) -> None:
+        """End the body."""
+        # Without its cause: Temporal would put the text of the whole chain into history, whatever its size.
+        if isinstance(exc, asyncio.CancelledError):
+            raise _cancelled(exc, self.ledger, self.usage()) from None
+        if isinstance(exc, Exception | SystemExit | KeyboardInterrupt):
+            raise await self._typed(exc) from None
+
+    async def _typed(self, exc: BaseException) -> BaseException:
         error = as_tool_error(exc)
         if not isinstance(exc, ToolError):
-            told = hide("".join(traceback.format_exception(exc)), secrets)
+            told = hide("".join(traceback.format_exception(exc)), self.secrets)
             activity.logger.warning("unforeseen exception\n%s", told)
-        message = _encodable(bounded(hide(error.message, secrets)))
-        ledger.record(error.code, message, usage(), falls_back=_falls_back(error))
-        # Without its cause: Temporal would put the text of the whole chain into history, whatever its size.
-        raise _application_error(error, message, ledger) from None
+        try:
+            message = await _bounded(_encodable(hide(error.message, self.secrets)), self.store)
+        except asyncio.CancelledError as cancelled:
+            return _cancelled(cancelled, self.ledger, self.usage())
+        self.ledger.record(error.code, message, self.usage(), falls_back=_falls_back(error))
+        return _application_error(error, message, self.ledger)
 
 
 def as_tool_error(exc: BaseException) -> ToolError:
@@ -70,6 +97,19 @@ def describe_validation(exc: ValidationError, limit: int = 10) -> str:
     lines = [f"{'.'.join(str(part) for part in error['loc']) or '(value)'}: {error['msg']}" for error in errors[:limit]]
     more = [f"and {len(errors) - limit} more"] if len(errors) > limit else []
     return bounded("; ".join(lines + more))
+
+
+async def _bounded(text: str, store: ArtifactStore | None) -> str:
+    """Cut an error text that is too long, and keep the whole of it; a store that fails changes nothing else."""
+    if encoded_text_size(text) <= MAX_ERROR_BYTES or store is None:
+        return bounded_bytes(text)
+    try:
+        async with asyncio.timeout(KEEP_LIMIT_S):
+            digest = await store.put(owner_of_activity(), text.encode())
+    except (ToolError, TimeoutError) as exc:
+        activity.logger.warning("the whole text of an error was not kept: %s", exc)
+        return bounded_bytes(text)
+    return bounded_bytes(text, kept=f"whole text: artifact {digest}")
 
 
 def _cancelled(exc: asyncio.CancelledError, ledger: TryLedger, usage: Usage) -> BaseException:
@@ -112,7 +152,8 @@ def _falls_back(error: ToolError) -> bool:
 
 
 def _details(ledger: TryLedger) -> FailureDetails:
-    return FailureDetails(tries=ledger.tries, try_number=ledger.try_number)
+    begun = {} if ledger.has_begun else {"has_begun": False}
+    return FailureDetails.model_validate({"tries": ledger.tries, "try_number": ledger.try_number, **begun})
 
 
 def _encodable(text: str) -> str:

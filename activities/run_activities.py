@@ -8,11 +8,13 @@ from datetime import timedelta
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.failures import activity_boundary
+from activities.artifacts import ArtifactStore, owner_of_activity
+from activities.failures import ActivityBoundary
 from activities.model.bounded import BoundedModel
 from activities.model.cards import ModelCards
 from activities.model.request import Model
 from activities.planning import DraftedPlan, draft_plan
+from activities.stored_arguments import loaded
 from activities.tool_threads import ToolThreads
 from activities.toolkit import ReportRule, Toolkit, describe
 from activities.try_ledger import TryLedger
@@ -35,6 +37,7 @@ class RunActivities:
         toolkits: Mapping[str, Toolkit],
         model: Model,
         cards: Callable[[ModelChoice], ModelCards],
+        store: ArtifactStore,
         *,
         secrets: tuple[str, ...] = (),
     ) -> None:
@@ -42,6 +45,7 @@ class RunActivities:
         self._toolkits = toolkits
         self._model = model
         self._cards = cards
+        self._store = store
         self._secrets = secrets
         self._threads = ToolThreads()
 
@@ -49,7 +53,7 @@ class RunActivities:
     async def describe_catalog(self, request: DescribeRequest) -> Catalog:
         """Describe the toolkit as data; the answer is pinned in history for the attempt."""
         toolkit = self._find(request.toolkit)
-        async with activity_boundary(TryLedger.resume(), Usage, secrets=self._secrets):
+        async with ActivityBoundary(TryLedger.resume(), Usage, secrets=self._secrets, store=self._store):
             return describe(toolkit, self._cards(request.models))
 
     @activity.defn
@@ -57,8 +61,9 @@ class RunActivities:
         """Have the model draw up a plan."""
         ledger = TryLedger.resume()
         model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
-        async with activity_boundary(ledger, lambda: model.usage, secrets=self._secrets), ledger.beating():
-            drafted = await draft_plan(model, request, timeout=request.timeout)
+        async with ActivityBoundary(ledger, lambda: model.usage, secrets=self._secrets, store=self._store):
+            with ledger.beating():
+                drafted = await draft_plan(model, request, timeout=request.timeout)
         reply = PlanReply(
             plan=drafted.plan,
             usage=model.usage,
@@ -76,11 +81,13 @@ class RunActivities:
         if rule is None:
             return PASSED
         ledger = TryLedger.resume()
-        async with activity_boundary(ledger, Usage, secrets=self._secrets), ledger.beating():
-            verdict = await _judged(rule, request, self._threads)
+        async with ActivityBoundary(ledger, Usage, secrets=self._secrets, store=self._store):
+            with ledger.beating():
+                results = await loaded(request.results, request.stored, self._store, owner_of_activity())
+                verdict = await _judged(rule, request.model_copy(update={"results": results}), self._threads)
             if not isinstance(verdict, Verdict):
                 raise ToolError(ErrorCode.INVALID_OUTPUT, f"the rule returned a {type(verdict).__name__}, no Verdict")
-            return verdict
+        return verdict
 
     def _find(self, name: str) -> Toolkit:
         toolkit = self._toolkits.get(name)

@@ -1,36 +1,44 @@
 """One tool call as an activity. Its activity type is the tool's name, its id names node and attempt."""
 
 import asyncio
-import inspect
 import json
-import math
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 from pydantic import JsonValue, ValidationError
-from pydantic_core import PydanticSerializationError
 from temporalio import activity
 from temporalio.common import RawValue
 
-from activities.failures import activity_boundary, describe_validation
+from activities.artifacts import ArtifactStore, owner_of_activity
+from activities.failures import ActivityBoundary, describe_validation
 from activities.model.bounded import BoundedModel
 from activities.model.request import Model
+from activities.stored_arguments import loaded
+from activities.tool_result import encode
 from activities.tool_threads import ToolThreads
 from activities.toolkit import Tool, ToolContext
 from activities.try_ledger import TryLedger
+from harness.artifact import INLINE_BYTES, PREVIEW_CHARS, Artifact
+from harness.binding import reuse_key
 from harness.calls import ToolReply, ToolRequest
+from harness.catalog import ToolRole
 from harness.errors import ErrorCode, ToolError
-from harness.wire_size import MAX_DEPTH, depth_of
+from harness.usage import Usage
 
 
 class ToolActivities:
     """Runs the tools of a worker's toolkits."""
 
-    def __init__(self, tools: Mapping[str, Tool], model: Model, *, secrets: tuple[str, ...] = ()) -> None:
-        """Serve these tools by name, with this model for those that call one; no error tells a secret."""
+    def __init__(
+        self, tools: Mapping[str, Tool], model: Model, store: ArtifactStore, *, secrets: tuple[str, ...] = ()
+    ) -> None:
+        """Serve these tools by name, with this model for those that call one; no error tells a secret.
+
+        Results that are too large for history go to the store.
+        """
         self._tools = tools
         self._model = model
+        self._store = store
         self._secrets = secrets
         self._threads = ToolThreads()
 
@@ -38,27 +46,49 @@ class ToolActivities:
     async def call_tool(self, args: Sequence[RawValue]) -> ToolReply:
         """Validate the arguments, run the tool that the activity type names, and return its result as JSON."""
         ledger = TryLedger.resume()
+        ledger.has_begun = False
         request: ToolRequest = activity.payload_converter().from_payload(args[0].payload, ToolRequest)
         model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
-        async with activity_boundary(ledger, lambda: model.usage, secrets=self._secrets), ledger.beating():
-            tool = self._find(activity.info().activity_type)
-            context = _context(tool, request, model)
-            value = await self._run(tool, request.arguments, context)
-            result = _encode(tool, value, limit=request.max_result_bytes, node_id=context.node_id)
-        reply: dict[str, object] = {"value": result, "latency_ms": ledger.latency_ms, "queue_ms": ledger.queue_ms}
-        if model.usage.model:
-            reply["usage"] = model.usage
-        if ledger.try_number > 1:
-            reply |= {"tries": ledger.tries, "try_number": ledger.try_number}
-        return ToolReply.model_validate(reply)
+        async with ActivityBoundary(ledger, lambda: model.usage, secrets=self._secrets, store=self._store):
+            with ledger.beating():
+                result = await self._call(request, model, ledger)
+        return _reply(ledger, model.usage, result)
 
-    async def _run(self, tool: Tool, arguments: dict[str, JsonValue], context: ToolContext) -> Any:  # noqa: ANN401 - a tool's own type
+    async def _call(self, request: ToolRequest, model: BoundedModel, ledger: TryLedger) -> dict[str, object]:
+        """Return the fields of the reply that tell the result."""
+        tool = self._find(activity.info().activity_type)
+        arguments = await self._arguments(request)
+        key = {"key": reuse_key(tool.spec, arguments)} if request.stored and tool.spec.is_reusable else {}
+        if key and key["key"] in request.written:
+            return {**key, "is_reused": True}
         keywords = _validated(tool, arguments)
         if tool.context_parameter:
-            keywords[tool.context_parameter] = context
+            keywords[tool.context_parameter] = _context(tool, request, model)
+        ledger.has_begun = True
+        value = await self._run(tool, keywords)
+        plain, data = encode(tool, value, limit=request.max_result_bytes, node_id=_node_id())
+        return {**await self._result(tool, plain, data), **key}
+
+    async def _arguments(self, request: ToolRequest) -> dict[str, JsonValue]:
+        if not request.stored:
+            return request.arguments
+        try:
+            return await loaded(request.arguments, request.stored, self._store, owner_of_activity())
+        except ToolError as error:
+            raise ToolError(error.code, f"node {_node_id()!r}: {error.message}") from error
+
+    async def _result(self, tool: Tool, plain: JsonValue, data: bytes) -> dict[str, object]:
+        """Return the result as it travels; a report always travels whole, because the workflow must read it."""
+        if len(data) <= INLINE_BYTES or tool.spec.role is ToolRole.FINAL_SYNTHESIS:
+            return {"value": plain}
+        digest = await self._store.put(owner_of_activity(), data)
+        preview = data[: 4 * PREVIEW_CHARS].decode(errors="ignore")[:PREVIEW_CHARS]
+        return {"artifact": Artifact(digest=digest, size=len(data), preview=preview)}
+
+    async def _run(self, tool: Tool, keywords: dict[str, Any]) -> Any:  # noqa: ANN401 - a tool's own type
         limit_s = tool.spec.timeout.total_seconds()
         try:
-            if not inspect.iscoroutinefunction(tool.function):
+            if not tool.is_async:
                 return await self._threads.run(lambda: tool.function(**keywords), limit_s=limit_s)
             async with asyncio.timeout(limit_s):
                 return await tool.function(**keywords)
@@ -73,12 +103,26 @@ class ToolActivities:
         return tool
 
 
+def _reply(ledger: TryLedger, usage: Usage, result: dict[str, object]) -> ToolReply:
+    """Build the reply with the fields that say something only: each byte is kept in history."""
+    told: dict[str, object] = {"latency_ms": ledger.latency_ms, "queue_ms": ledger.queue_ms, "tries": ledger.tries}
+    if usage.model:
+        told["usage"] = usage
+    if ledger.try_number > 1:
+        told["try_number"] = ledger.try_number
+    return ToolReply.model_validate(result | {name: value for name, value in told.items() if value})
+
+
+def _node_id() -> str:
+    return activity.info().activity_id.partition("@")[0]
+
+
 def _context(tool: Tool, request: ToolRequest, model: BoundedModel) -> ToolContext:
     info = activity.info()
     run_id = info.workflow_id or info.activity_id
     return ToolContext(
         run_id=run_id,
-        node_id=info.activity_id.partition("@")[0],
+        node_id=_node_id(),
         try_number=info.attempt,
         idempotency_key=f"{run_id}/{info.activity_id}",
         deadline=info.started_time + tool.spec.timeout,
@@ -96,37 +140,3 @@ def _validated(tool: Tool, arguments: dict[str, JsonValue]) -> dict[str, Any]:
         code = ErrorCode.MISSING_REQUIRED_ARGUMENT if missing else ErrorCode.INVALID_ARGUMENT
         raise ToolError(code, f"{tool.spec.name}: {describe_validation(exc)}") from exc
     return {name: getattr(model, name) for name in type(model).model_fields}
-
-
-def _encode(tool: Tool, value: object, *, limit: int, node_id: str) -> JsonValue:
-    """Check the result against the tool's own type and return it as JSON that any server can carry."""
-    name = tool.spec.name
-    try:
-        _refuse_what_json_lacks(tool.result.dump_python(value, warnings="error"))
-        plain: JsonValue = tool.result.dump_python(value, mode="json", warnings="error")
-        encoded = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-        tool.result.validate_json(encoded)
-    except (ValidationError, PydanticSerializationError, ValueError, RecursionError) as exc:
-        detail = describe_validation(exc) if isinstance(exc, ValidationError) else f"{type(exc).__name__}: {exc}"
-        raise ToolError(ErrorCode.INVALID_OUTPUT, f"{name} returned what no JSON of its type holds: {detail}") from exc
-    if len(encoded) > limit:
-        raise ToolError(
-            ErrorCode.PAYLOAD_TOO_LARGE,
-            f"node {node_id!r}: the result of {name} has {len(encoded):,} bytes, the limit is {limit:,}; return less",
-        )
-    return plain
-
-
-def _refuse_what_json_lacks(value: object) -> None:
-    """Refuse NaN and infinities, which pydantic would turn into null, and what is nested too deep to decode."""
-    if depth_of(value, MAX_DEPTH) > MAX_DEPTH:
-        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
-    waiting = [value]
-    while waiting:
-        current = waiting.pop()
-        if isinstance(current, float | Decimal) and not math.isfinite(current):
-            raise ValueError(f"{current} has no JSON form")
-        if isinstance(current, dict):
-            waiting.extend(current.values())
-        elif isinstance(current, list | tuple | set | frozenset):
-            waiting.extend(current)

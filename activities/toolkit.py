@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PydanticUserError, TypeAdapter, create_model
@@ -61,6 +62,11 @@ class Tool:
     result: TypeAdapter[Any]
     context_parameter: str | None
     """Name of the parameter that takes the ToolContext, if the function wants it."""
+
+    @cached_property
+    def is_async(self) -> bool:
+        """Return whether the function runs on the event loop, not in a thread."""
+        return inspect.iscoroutinefunction(self.function)
 
 
 ReportRule = Callable[[str, JsonValue, dict[str, JsonValue]], Verdict | Awaitable[Verdict]]

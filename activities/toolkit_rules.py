@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.catalog import Effect, ToolRole, ToolSpec
 
-RESERVED_NAMES = frozenset({"draft_plan", "describe_catalog", "verify_report"})
+RESERVED_NAMES = frozenset({"describe_catalog", "draft_plan", "keep_state", "load_state", "verify_report"})
 """Activities of the harness itself; a tool runs as an activity of its own name."""
 MAX_NAME_CHARS = 64
 

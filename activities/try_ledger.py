@@ -6,8 +6,8 @@ Temporal adds no history event for a server-side retry, so the try that ends the
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -33,7 +33,10 @@ class TryLedger:
     jitter: float = field(default_factory=random.random)
     """Where in the back-off's spread the next wait falls, 0..1."""
     _clock: float = field(default_factory=time.monotonic)
+    has_begun: bool = True
+    """False as long as the current try has not called what it is to call."""
     _current: TryRecord | None = None
+    _next_beat: asyncio.TimerHandle | None = None
 
     @classmethod
     def resume(cls) -> "TryLedger":
@@ -81,16 +84,23 @@ class TryLedger:
         """Tell Temporal that this try is alive, without losing the record of the earlier ones."""
         activity.heartbeat([record.model_dump(mode="json") for record in self.tries])
 
-    @asynccontextmanager
-    async def beating(self) -> AsyncIterator[None]:
-        """Heartbeat in the background while the body runs: cancellation and crash detection travel on it."""
-        task = asyncio.create_task(self._beat())
+    @contextmanager
+    def beating(self) -> Iterator[None]:
+        """Heartbeat while the body runs on the event loop: cancellation and crash detection travel on it.
+
+        A timer of the loop rather than a task: most calls end before the first beat.
+        """
+        self._beat_later()
         try:
             yield
         finally:
-            task.cancel()
+            if self._next_beat is not None:
+                self._next_beat.cancel()
 
-    async def _beat(self) -> None:
-        while True:
-            await asyncio.sleep(HEARTBEAT_INTERVAL.total_seconds())
-            self.heartbeat()
+    def _beat_later(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._next_beat = loop.call_later(HEARTBEAT_INTERVAL.total_seconds(), self._beat)
+
+    def _beat(self) -> None:
+        self._beat_later()
+        self.heartbeat()

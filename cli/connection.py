@@ -13,8 +13,11 @@ from temporalio.client import Client, Plugin
 from temporalio.envconfig import ClientConfig, ClientConnectConfig
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig
 
+from activities.artifact_place import StoreError
+from activities.artifacts import ArtifactStore
+from cli import home
 from cli.exit_codes import Refusal
-from workflows.data_converter import DATA_CONVERTER
+from workflows.data_converter import STARTER_INLINE_BYTES, data_converter
 
 if TYPE_CHECKING:
     from cli.dev_server import ServerAddress
@@ -41,20 +44,32 @@ def load_settings() -> ClientConnectConfig | None:
 async def connect(
     address: "ServerAddress | None" = None, *, plugins: Sequence[Plugin] = (), runtime: Runtime | None = None
 ) -> Client:
-    """Connect to a server that is known, else to the configured one, else to the default address."""
+    """Connect to a server that is known, else to the configured one, else to the default address.
+
+    The client reads what is in the artifact store; what it sends goes there only if it is very large.
+    """
+    converter = data_converter(open_artifacts(), threshold=STARTER_INLINE_BYTES)
     settings: ClientConnectConfig = {"target_host": DEFAULT_TARGET, **(load_settings() or {})}
     if address is not None:
         settings = {"target_host": address.target, "namespace": address.namespace}
     try:
         async with asyncio.timeout(CONNECT_LIMIT_S):
             return await Client.connect(
-                **settings, data_converter=DATA_CONVERTER, plugins=plugins, runtime=runtime or _quiet_runtime()
+                **settings, data_converter=converter, plugins=plugins, runtime=runtime or _quiet_runtime()
             )
     except (RuntimeError, ValueError, TimeoutError) as error:
         raise Refusal(
             f"No Temporal server answers at {settings['target_host']} ({_reason(error)}): start it, correct "
             "TEMPORAL_ADDRESS and its TLS and key settings, or unset them to use the embedded server."
         ) from error
+
+
+def open_artifacts() -> ArtifactStore:
+    """Return the artifact store that is configured, else that of the state directory."""
+    try:
+        return ArtifactStore.open(home.artifacts())
+    except StoreError as error:
+        raise Refusal(f"{error}.") from error
 
 
 def _decodable_environment() -> dict[str, str]:

@@ -6,11 +6,23 @@ from pathlib import Path
 from cli.exit_codes import Refusal
 
 SETTING = "WHIPPLETREE_HOME"
+ARTIFACTS = "WHIPPLETREE_ARTIFACTS"
+"""Names where artifacts are kept: a directory or a URL."""
 
 
 def state_dir() -> Path:
     """Return the state directory as an absolute path, without creating it."""
     return Path(os.environ.get(SETTING) or ".whippletree").absolute()
+
+
+def artifacts() -> str:
+    """Return where artifacts are kept: a directory or a URL."""
+    return os.environ.get(ARTIFACTS, "").strip() or own_artifacts()
+
+
+def own_artifacts() -> str:
+    """Return where artifacts are kept unless a setting says otherwise."""
+    return str(state_dir() / "artifacts")
 
 
 def create(home: Path) -> None:

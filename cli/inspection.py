@@ -42,7 +42,10 @@ async def trace(run_id: str, *, as_json_text: bool) -> ExitCode:
         run = Run(session.client, run_id)
         description = await run.describe()
         is_open = is_running(description)
-        events = await _ask(session, run, description, run.whole_trace) if is_open else (await run.result()).trace
+        if is_open:
+            events = await _ask(session, run, description, run.whole_trace)
+        else:
+            events = (await run.result()).trace
     answer(*(as_json(event) if as_json_text else _stamped(event) for event in events))
     return ExitCode.SUCCEEDED
 

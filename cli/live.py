@@ -1,7 +1,7 @@
 """The live picture of a run on a terminal: phase, nodes, budget."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from rich.console import Console, Group, RenderableType
@@ -56,7 +56,8 @@ class Live(Progress):
         """Draw the run as it ended."""
         super().end(result)
         heading = f"{result.status}  attempt {len(result.attempts)}  {result.model}"
-        self._show_picture(self._picture(result.run_id, heading, result.plan, result.budget))
+        counts = Counter(report.status for report in result.plan)
+        self._show_picture(self._picture(result.run_id, heading, result.plan, counts, result.budget))
 
     def close(self) -> None:
         """Give the terminal back."""
@@ -65,21 +66,26 @@ class Live(Progress):
 
     def _draw(self, view: RunView) -> None:
         heading = f"{view.status or view.phase}  attempt {view.attempt}  {view.model}"
-        self._show_picture(self._picture(view.run_id, heading, view.nodes, view.budget))
+        self._show_picture(self._picture(view.run_id, heading, view.nodes, view.counts, view.budget))
 
     def _show_picture(self, picture: RenderableType) -> None:
         with suppress(OSError):  # the terminal may go, the run goes on
             self._live.update(picture, refresh=True)
 
     def _picture(
-        self, run_id: str, heading: str, nodes: Sequence[NodeReport], budget: BudgetSnapshot
+        self,
+        run_id: str,
+        heading: str,
+        nodes: Sequence[NodeReport],
+        counts: Mapping[NodeStatus, int],
+        budget: BudgetSnapshot,
     ) -> RenderableType:
         head = Text.assemble((one_line(run_id), "bold"), "  ", one_line(heading))
         room = max(3, self._console.height - FIXED_LINES)
-        return Group(head, _node_table(nodes, room), _budget_table(budget), _line(self._message))
+        return Group(head, _node_table(nodes, counts, room), _budget_table(budget), _line(self._message))
 
 
-def _node_table(nodes: Sequence[NodeReport], room: int) -> RenderableType:
+def _node_table(nodes: Sequence[NodeReport], counts: Mapping[NodeStatus, int], room: int) -> RenderableType:
     shown = nodes if len(nodes) <= room else _most_telling(nodes, room - 1)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("node", "tool", "status", "tries", "latency", ""):
@@ -89,9 +95,8 @@ def _node_table(nodes: Sequence[NodeReport], room: int) -> RenderableType:
         note = report.error or ("reused" if report.reused else "")
         cells = (report.node.id, report.node.tool, report.status, str(report.tries), latency, note)
         table.add_row(*(Text(one_line(cell)) for cell in cells), style=STYLES[report.status])
-    if len(shown) == len(nodes):
+    if len(shown) == sum(counts.values()):
         return table
-    counts = Counter(report.status for report in nodes)
     return Group(table, _line(", ".join(f"{count} {status}" for status, count in counts.items())))
 
 

@@ -164,3 +164,31 @@ def extend(run_id: str, *, as_json: bool, **amounts: object) -> ExitCode:
 
     more = build_extension(uuid4().hex, amounts)
     return execute(lambda _: extend_run(run_id, more, as_json_text=as_json))
+
+
+@command.group(no_args_is_help=False)
+def artifacts() -> None:
+    """Look after the values that are too large for history."""
+
+
+@artifacts.command()
+@click.option("--older-than", metavar="AGE", default="7d", show_default=True, help="With a unit: s, m, h or d.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@json_flag
+def prune(older_than: str, *, dry_run: bool, as_json: bool) -> ExitCode:
+    """Remove the artifacts of runs that Temporal no longer has."""
+    from cli.artifacts import prune as prune_artifacts
+    from cli.artifacts import read_age
+
+    age = read_age(older_than)
+    return execute(lambda _: prune_artifacts(age, is_dry_run=dry_run, as_json_text=as_json))
+
+
+@artifacts.command("show")
+@run_id_argument
+@click.argument("digest")
+def show_artifact(run_id: str, digest: str) -> ExitCode:
+    """Write an artifact of a run to stdout, as it is."""
+    from cli.artifacts import show as show_bytes
+
+    return execute(lambda _: show_bytes(run_id, digest))

@@ -5,7 +5,8 @@ import sys
 from abc import ABC, abstractmethod
 
 from cli.plain_text import one_line, say
-from cli.runs import Run, events_after
+from cli.runs import Run
+from cli.trace_pages import events_after
 from harness.run import RunResult
 from harness.trace import TraceEvent, TraceKind
 
@@ -22,9 +23,10 @@ class Progress(ABC):
 
     async def update(self, run: Run) -> None:
         """Ask the run what is new, and show it."""
-        events = await run.trace(self._seen)
-        self._seen += len(events)
-        self._show(events_after(self._last, events))
+        news = await run.trace(self._seen)
+        missed = await run.paged_events(self._seen, news.first) if news.first > self._seen else ()
+        self._seen = news.first + len(news.events)
+        self._show(missed + news.events)
 
     def end(self, result: RunResult) -> None:
         """Show what is left when the run has ended."""
@@ -58,7 +60,8 @@ def event_line(event: TraceEvent, when: str, limit: int | None = LINE_CHARS) -> 
     outcome = event.data.get("outcome")
     # What the rule asks for and what is really done may differ: a replan that is not to be had, for one.
     status = f"{event.status} -> {outcome}" if event.kind is TraceKind.RECOVERY_DECIDE else event.status
-    words = (when, event.kind, event.node_id or "", status, latency, event.message or "")
+    artifact = f"artifact {event.data['artifact']}" if "artifact" in event.data else ""
+    words = (when, event.kind, event.node_id or "", status, latency, event.message or "", artifact)
     line = "  ".join(one_line(word) for word in words if word)
     return line if limit is None else line[:limit]
 

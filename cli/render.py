@@ -76,6 +76,9 @@ def story_of_view(view: RunView) -> Iterator[str]:
     yield f"Model: {one_line(view.model)}"
     yield from _budget_lines(view.budget)
     yield from _plan_lines(view.nodes)
+    if view.nodes_dropped:
+        counts = ", ".join(f"{count} {status}" for status, count in view.counts.items())
+        yield f"  and {view.nodes_dropped} more nodes; in all {counts}"
 
 
 def as_json(model: BaseModel) -> str:

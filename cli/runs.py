@@ -20,12 +20,13 @@ from temporalio.exceptions import ApplicationError, CancelledError, TerminatedEr
 from temporalio.service import RPCError, RPCStatusCode
 
 from cli.exit_codes import ExitCode, Refusal
-from cli.plain_text import one_line
+from cli.plain_text import one_line, say
+from cli.trace_pages import events_of
 from harness.budget import BudgetSnapshot, Extension
 from harness.carry import RunInput
-from harness.errors import UNKNOWN_TOOLKIT
+from harness.errors import UNKNOWN_TOOLKIT, ErrorCode
 from harness.run import RunRequest, RunResult, RunView
-from harness.trace import TraceEvent
+from harness.trace import TraceEvent, TraceSlice
 
 WORKFLOW_TYPE = "OrchestratorWorkflow"
 RPC_LIMIT = timedelta(seconds=10)
@@ -40,6 +41,7 @@ PASSING = frozenset(
     }
 )
 """Answers of a server that may do the same thing a moment later, or has done it already."""
+READS = 5
 OUTAGE_LIMIT_S = 60
 """How long a server may be away before waiting for a result ends."""
 _NOT_PICKED_UP_EVENTS = 2
@@ -52,6 +54,7 @@ class Run:
     def __init__(self, client: Client, run_id: str) -> None:
         """Name a run; whether it exists shows later."""
         self.id = run_id
+        self._client = client
         self._handle: WorkflowHandle[Any, RunResult] = client.get_workflow_handle(run_id, result_type=RunResult)
 
     async def describe(self) -> WorkflowExecutionDescription:
@@ -71,22 +74,36 @@ class Run:
         view: RunView = await self._handle.query("state", result_type=RunView, rpc_timeout=RPC_LIMIT)
         return view
 
-    async def trace(self, after: int) -> tuple[TraceEvent, ...]:
-        """Ask the run for events from an index on, at most a page of them; a worker has to answer."""
-        events: tuple[TraceEvent, ...] = await self._handle.query(
-            "trace", after, result_type=tuple[TraceEvent, ...], rpc_timeout=RPC_LIMIT
-        )
+    async def trace(self, after: int) -> TraceSlice:
+        """Ask the run for some of its events from an index on; a worker has to answer."""
+        events: TraceSlice = await self._handle.query("trace", after, result_type=TraceSlice, rpc_timeout=RPC_LIMIT)
         return events
 
     async def whole_trace(self) -> tuple[TraceEvent, ...]:
-        """Ask the run for all events so far."""
-        events: tuple[TraceEvent, ...] = ()
-        after = 0
-        # A run that has dropped its oldest events answers an index among those with the events that it still has.
-        while page := await self.trace(after):
-            events += events_after(events[-1] if events else None, page)
-            after += len(page)
-        return events
+        """Return all events so far: those in pages from the store, the others from the run."""
+        for _ in range(READS):
+            view = await self.state()
+            events = await events_of(self._client, self.id, view.trace_pages)
+            while (part := await self.trace(len(events))).events and part.first == len(events):
+                events += part.events
+            if part.first == len(events):
+                return events
+            # They have gone into a page in between.
+        raise Refusal(f"Run {self.id} goes on too fast to be read: try again, or wait for its end.", ExitCode.FAILED)
+
+    async def paged_events(self, start: int, end: int) -> tuple[TraceEvent, ...]:
+        """Return the events from one index up to another, which have gone into pages."""
+        view = await self.state()
+        return (await events_of(self._client, self.id, view.trace_pages))[start:end]
+
+    async def _whole(self, result: RunResult) -> RunResult:
+        """Return a result with the events of its pages in its trace; without them if they are not to be had."""
+        try:
+            events = await events_of(self._client, self.id, result.trace_pages)
+        except Refusal as refusal:
+            say(refusal.message)
+            return result
+        return result.model_copy(update={"trace": events + result.trace, "trace_pages": ()})
 
     async def extend(self, more: Extension) -> BudgetSnapshot:
         """Raise the limits of the run."""
@@ -139,14 +156,17 @@ class Run:
         return description.history_length > _NOT_PICKED_UP_EVENTS
 
     async def result(self) -> RunResult:
-        """Wait for the end of the run, also across a restart of the server."""
+        """Wait for the end of the run, also across a restart of the server; return its result with the whole trace."""
         away_since: float | None = None
         while True:
             asked = time.monotonic()
             try:
-                return await self._handle.result()
+                return await self._whole(await self._handle.result())
             except WorkflowFailureError as error:
                 raise _failure(self.id, error) from error
+            except ApplicationError as error:  # of this process: it could not read what the run has returned
+                status = await memo_text(await self.describe(), "status")
+                raise _unreadable(self.id, status, error) from error
             except RPCError as error:
                 if error.status is RPCStatusCode.NOT_FOUND:
                     raise Refusal(f"There is no run {self.id!r} here.") from error
@@ -184,12 +204,6 @@ async def start_run(client: Client, request: RunRequest, run_id: str, queue: str
     return Run(client, run_id)
 
 
-def events_after(last: TraceEvent | None, trace: tuple[TraceEvent, ...]) -> tuple[TraceEvent, ...]:
-    """Return the events after one that is known; all of them when the trace begins later than that."""
-    known = next((index for index in range(len(trace) - 1, -1, -1) if trace[index] == last), -1)
-    return trace[known + 1 :]
-
-
 def is_running(description: WorkflowExecutionDescription) -> bool:
     """Return whether a run goes on."""
     return description.status is WorkflowExecutionStatus.RUNNING
@@ -222,6 +236,13 @@ def _failure(run_id: str, error: WorkflowFailureError) -> Refusal:
             return Refusal(f"Run {run_id} was terminated and has no result: {cause.message}", ExitCode.FAILED)
         case _:
             return Refusal(f"Run {run_id} failed inside Temporal: {_cause(error)}", ExitCode.FAILED)
+
+
+def _unreadable(run_id: str, status: str, error: ApplicationError) -> Refusal:
+    is_lost = error.type == ErrorCode.ARTIFACT_LOST
+    code = ExitCode.USAGE if is_lost else ExitCode.FAILED
+    ended = f"ended {status}" if status else "ended"
+    return Refusal(f"Run {run_id} has {ended}, but its result cannot be read: {error.message}.", code)
 
 
 def _cause(error: WorkflowFailureError | WorkflowUpdateFailedError) -> str:

@@ -10,7 +10,7 @@ from temporalio.client import Client
 
 from cli import connection
 from cli import home as state
-from cli.connection import connect, load_settings
+from cli.connection import connect, load_settings, open_artifacts
 from cli.dev_server import ServerAddress, embedded_server, is_embedded
 from cli.exit_codes import Refusal
 
@@ -39,6 +39,7 @@ async def open_session(refuse_to_start: Callable[[], None] = lambda: None) -> As
 
     `refuse_to_start` is called before an embedded server is started, and may raise a Refusal.
     """
+    open_artifacts()  # refuses a setting that no connection could be made with, before a server is waited for
     if load_settings() is not None:
         _log_to_file()
         client = await connect()

@@ -4,39 +4,39 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.binding import parameter_schema, read_literal, takes_extra_arguments
 from harness.catalog import JsonSchema, ToolSpec
 from harness.errors import listed, quoted
 from harness.json_pointer import PointerError, parse_pointer
 from harness.json_schema import mismatch
 from harness.plan import ArgumentBinding, ArgumentValue, BindingType, PlanNode
-from harness.plan_index import PlanIndex
-from harness.schema_fit import cannot_fit, schema_at
+from harness.plan_index import ListFit, PlanIndex
+from harness.schema_fit import cannot_fit, has_like_items, schema_at
 from harness.schema_keywords import describe
+from harness.signature import Parameter, Signature
 from harness.violation import Rule
 
 Finding = tuple[Rule, str]
 """A broken rule, and what is wrong and would be right."""
 
 
-def check_arguments(node: PlanNode, tool: ToolSpec, index: PlanIndex) -> Iterator[Finding]:
+def check_arguments(node: PlanNode, signature: Signature, index: PlanIndex) -> Iterator[Finding]:
     """Yield what is wrong with the arguments of a node, in their order; missing ones come last."""
-    call = _Call(node, tool, index, tool.parameter_schemas, frozenset(node.deps))
+    call = _Call(node, signature, index, frozenset(node.deps))
     bound: set[str] = set()
     for binding in node.arguments:
         name = binding.name
         if name in bound:
             yield Rule.REPEATED_ARGUMENT, f"argument {quoted(name)} is given more than once; give it once"
-        elif name not in call.parameters and not takes_extra_arguments(tool):
+        elif name not in signature.schemas and not signature.takes_extra:
             yield Rule.UNKNOWN_ARGUMENT, _unknown(name, call)
         else:
-            findings = _check_value(binding, parameter_schema(tool, name), call)
-            yield from ((rule, f"argument {quoted(name)}: {problem}") for rule, problem in findings)
+            for rule, problem in _check_value(binding, signature.parameter(name), call):
+                yield rule, f"argument {quoted(name)}: {problem}"
         bound.add(name)
-    missing = [name for name in tool.required_parameters if name not in bound]
+    missing = [name for name in signature.required if name not in bound]
     if missing:
-        needed = ", ".join(f"{quoted(name)} ({describe(call.parameters[name])})" for name in missing[:20])
-        yield Rule.MISSING_ARGUMENT, f"missing required arguments of tool {quoted(tool.name)}: {needed}"
+        needed = ", ".join(f"{quoted(name)} ({describe(signature.schemas[name])})" for name in missing[:20])
+        yield Rule.MISSING_ARGUMENT, f"missing required arguments of tool {quoted(signature.tool.name)}: {needed}"
 
 
 @dataclass(frozen=True)
@@ -44,47 +44,47 @@ class _Call:
     """One node with what its rules look up."""
 
     node: PlanNode
-    tool: ToolSpec
+    signature: Signature
     index: PlanIndex
-    parameters: dict[str, JsonSchema]
     deps: frozenset[str]
 
 
 def _unknown(name: str, call: _Call) -> str:
-    takes = f"tool {quoted(call.tool.name)} takes {listed(call.parameters)}"
+    tool = call.signature.tool.name
+    takes = f"tool {quoted(tool)} takes {listed(call.signature.schemas)}"
     if not name.strip():
         return f"argument name must not be blank; {takes}"
-    return f"unknown argument {quoted(name)}{call.index.near_arguments[call.tool.name].hint(name) or ';'} {takes}"
+    return f"unknown argument {quoted(name)}{call.index.near_arguments[tool].hint(name) or ';'} {takes}"
 
 
-def _check_value(binding: ArgumentBinding, schema: JsonSchema, call: _Call) -> Iterator[Finding]:
+def _check_value(binding: ArgumentBinding, parameter: Parameter, call: _Call) -> Iterator[Finding]:
     value = binding.value
     if value.type is BindingType.LITERAL:
-        yield from _check_literal(value, schema)
+        yield from _check_literal(value, parameter)
         return
     findings = [*_check_shape(value), *_check_path(value)]
     findings += [finding for source in value.source_node_ids for finding in _check_source(source, call)]
-    yield from findings or _check_fit(binding, schema, call)
+    yield from findings or _check_fit(binding, parameter.schema, call)
 
 
-def _check_literal(value: ArgumentValue, schema: JsonSchema) -> Iterator[Finding]:
+def _check_literal(value: ArgumentValue, parameter: Parameter) -> Iterator[Finding]:
     if value.source_node_ids:
         yield Rule.BAD_BINDING, "a LITERAL must not name source nodes; empty source_node_ids or use NODE_RESULT"
     if value.path:
         yield Rule.BAD_BINDING, "a LITERAL must not have a path; empty it or use NODE_RESULT"
-    problem = _literal_problem(value.literal_value, schema)
+    problem = _literal_problem(value.literal_value, parameter)
     if problem:
         yield Rule.BAD_LITERAL, problem
 
 
-def _literal_problem(text: str, schema: JsonSchema) -> str | None:
+def _literal_problem(text: str, parameter: Parameter) -> str | None:
     try:
-        literal = read_literal(text, schema)
+        literal = parameter.read(text)
     except ValueError as error:
         return str(error)
     if isinstance(literal, str) and not literal.strip():
         return "literal argument value must not be blank; give a text, or leave an optional argument out"
-    return mismatch(literal, schema)
+    return mismatch(literal, parameter.schema)
 
 
 def _check_shape(value: ArgumentValue) -> Iterator[Finding]:
@@ -93,8 +93,8 @@ def _check_shape(value: ArgumentValue) -> Iterator[Finding]:
     count = len(value.source_node_ids)
     if not count:
         yield Rule.BAD_SOURCE, f"a {value.type} needs a source node in source_node_ids"
-    repeated = [source for source, times in Counter(value.source_node_ids).items() if times > 1]
-    if repeated:
+    if len(set(value.source_node_ids)) < count:
+        repeated = [source for source, times in Counter(value.source_node_ids).items() if times > 1]
         yield Rule.BAD_SOURCE, f"a source is named once, {listed(repeated)} stands there several times"
     if value.type is BindingType.NODE_RESULT and count > 1:
         yield Rule.BAD_BINDING, f"a NODE_RESULT takes one source node, not {count}; use NODE_RESULTS for a list"
@@ -127,12 +127,21 @@ def _check_fit(binding: ArgumentBinding, schema: JsonSchema, call: _Call) -> Ite
     if binding.value.type is BindingType.NODE_RESULT:
         yield from _check_result(sources[0], binding, schema, call, None)
         return
-    clash = cannot_fit({"type": "array", "minItems": len(sources), "maxItems": len(sources)}, schema)
-    if clash:
-        yield Rule.RESULT_CANNOT_FIT, f"NODE_RESULTS gives a list of {len(sources)}, which cannot fit: {clash}"
+    fit = _list_fit(len(sources), binding.name, schema, call)
+    if fit.clash:
+        yield Rule.RESULT_CANNOT_FIT, f"NODE_RESULTS gives a list of {len(sources)}, which cannot fit: {fit.clash}"
         return
     for place, source in enumerate(sources):
-        yield from _check_result(source, binding, schema, call, place)
+        yield from _check_result(source, binding, schema, call, 0 if fit.is_alike else place)
+
+
+def _list_fit(count: int, name: str, schema: JsonSchema, call: _Call) -> ListFit:
+    key = (call.signature.tool.name, name, count)
+    known = call.index.list_fits
+    if key not in known:
+        clash = cannot_fit({"type": "array", "minItems": count, "maxItems": count}, schema)
+        known[key] = ListFit(clash, has_like_items(schema, count))
+    return known[key]
 
 
 def _check_result(
@@ -141,10 +150,14 @@ def _check_result(
     tool = call.index.tool_of(source)
     if tool is None:
         return
-    key = (tool.name, binding.value.path, call.tool.name, binding.name, place)
+    path = binding.value.path
+    shared = call.index.signatures[tool.name].shared_path(path)
+    key = (tool.name, shared, call.signature.tool.name, binding.name, place)
     if key not in call.index.misfits:
-        call.index.misfits[key] = _misfit(tool, binding.value.path, schema, place)
+        call.index.misfits[key] = _misfit(tool, shared, schema, place)
     misfit = call.index.misfits[key]
+    if misfit and path != shared:
+        misfit = _misfit(tool, path, schema, place)  # its words are about the path itself
     if misfit:
         rule, problem = misfit
         yield rule, f"the result of {quoted(source)} {problem}"

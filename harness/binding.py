@@ -2,102 +2,142 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
+from harness.artifact import Artifact, Result, StoredArgument
 from harness.catalog import JsonSchema, ToolSpec
 from harness.errors import ErrorCode, ToolError, listed, quoted
 from harness.json_pointer import PointerError, resolve_pointer
-from harness.json_schema import mismatch
 from harness.plan import ArgumentBinding, ArgumentValue, BindingType, PlanNode
-from harness.schema_fit import takes_only_text
-from harness.schema_keywords import describe, field_schema, with_definitions
-from harness.wire_size import MAX_DEPTH, Room, depth_of, encoded_size
+from harness.result_facts import ResultFacts
+from harness.signature import Parameter, Signature
+from harness.wire_size import Room, encoded_size
 
-MAX_ARGUMENT_BYTES = 1_048_576
-"""Largest encoded arguments of one node."""
+MOST_BYTES_SPELLED_OUT = 65_536
+"""Largest arguments that are also known by their values: a plan might spell them out where another took a result."""
+MAX_ARGUMENT_BYTES = 8_388_608
+"""Largest encoded arguments of one node, what is in the artifact store not counted."""
+_MOST_CHAR_BYTES = 6
+"""A control character travels as \\u0000."""
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
-def materialise(node: PlanNode, tool: ToolSpec, results: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the arguments of a node by name; `results` holds results by node id, at least those of its sources.
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of a call: values by name, null where a stored value belongs, and where those belong."""
+
+    values: dict[str, JsonValue]
+    stored: tuple[StoredArgument, ...] = ()
+    storable: tuple[StoredArgument, ...] = ()
+    """What would be in `stored` of the results that are in `values`, were they kept in the store meanwhile."""
+    most_bytes: int = 0
+    """At least the encoded bytes of `values`."""
+
+
+def materialise(
+    node: PlanNode,
+    tool: ToolSpec,
+    results: Mapping[str, Result],
+    *,
+    signature: Signature | None = None,
+    facts: ResultFacts | None = None,
+) -> Arguments:
+    """Return the arguments of a node; `results` holds results by node id, at least those of its sources.
+
+    Who binds many nodes hands in the signature of their tool and the facts of all results, so that each parameter and
+    each result is looked at once.
 
     Raises:
         ToolError: INVALID_ARGUMENT, when a literal is no JSON for its parameter, a source has no result, or a path
-            does not exist in one.
+            does not exist in one that is no artifact.
     """
-    arguments: dict[str, JsonValue] = {}
+    signature, facts = signature or Signature(tool), facts or ResultFacts(results)
+    values: dict[str, JsonValue] = {}
+    stored: list[StoredArgument] = []
+    storable: list[StoredArgument] = []
     for binding in node.arguments:
         try:
-            arguments[binding.name] = _value(binding, tool, results)
+            values[binding.name] = _value(binding, signature, results)
         except (ValueError, LookupError) as error:
             message = f"node {quoted(node.id)}: argument {quoted(binding.name)} of {quoted(tool.name)}: {error}"
             raise ToolError(ErrorCode.INVALID_ARGUMENT, message) from error
-    return arguments
+        if binding.value.source_node_ids:
+            stored.extend(_stored(binding, results))
+            storable.extend(_storable(binding, facts))
+    return Arguments(values, tuple(stored), tuple(storable))
 
 
 def checked_arguments(
-    node: PlanNode, tool: ToolSpec, results: Mapping[str, JsonValue], *, limit: int
-) -> tuple[dict[str, JsonValue], int]:
-    """Return the arguments of a node and their encoded bytes; nothing larger than the limit is ever put together.
+    node: PlanNode,
+    tool: ToolSpec,
+    results: Mapping[str, Result],
+    *,
+    limit: int,
+    signature: Signature | None = None,
+    facts: ResultFacts | None = None,
+) -> Arguments:
+    """Return the arguments of a node; nothing larger than the limit, in encoded bytes, is ever put together.
 
     Raises:
         ToolError: INVALID_ARGUMENT as `materialise`, PAYLOAD_TOO_LARGE when the arguments exceed the limit.
     """
-    room = Room(limit)
+    room, facts = Room(limit), facts or ResultFacts(results)
     for source, path in _taken(node):
-        if source in results and not room.take(_size_of_part(results[source], path)):
+        if source in results and not room.take(_size_of_part(facts, source, path)):
             raise _too_large(node, limit)
-    arguments = materialise(node, tool, results)
-    size = encoded_size(arguments)
+    arguments = materialise(node, tool, results, signature=signature, facts=facts)
+    if room.take(_most_around(node)):
+        return replace(arguments, most_bytes=limit - room.left)
+    size = encoded_size(arguments.values)
     if size > limit:
         raise _too_large(node, limit)
-    return arguments, size
+    return replace(arguments, most_bytes=size)
 
 
-def reuse_key(tool: ToolSpec, arguments: Mapping[str, JsonValue]) -> str:
-    """Return a text that is equal for equal calls: same tool, same version, same arguments in any order."""
-    call = json.dumps([tool.name, tool.version, arguments], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(call.encode()).hexdigest()
+def reuse_key(tool: ToolSpec, values: Mapping[str, JsonValue], stored: Sequence[StoredArgument] = ()) -> str:
+    """Return a text that is equal for equal calls: same tool, same version, same arguments in any order.
+
+    A call whose arguments are stored has another key than the same call with the values themselves.
+    """
+    call: list[JsonValue] = [tool.name, tool.version, dict(values)]
+    if stored:
+        call.append([[each.name, each.index, each.artifact.digest, each.path] for each in stored])
+    return hashlib.sha256(_CANONICAL.encode(call).encode()).hexdigest()
+
+
+def reuse_keys(tool: ToolSpec, arguments: Arguments) -> tuple[str, ...]:
+    """Return the keys under which the result of a call is known, the first being the same wherever its sources are."""
+    by_reference = sorted((*arguments.stored, *arguments.storable), key=lambda each: (each.name, each.index or 0))
+    values = {name: list(value) if isinstance(value, list) else value for name, value in arguments.values.items()}
+    for each in arguments.storable:
+        _blank(values, each)
+    keys = [reuse_key(tool, values, by_reference)]
+    if arguments.storable and not arguments.stored and arguments.most_bytes <= MOST_BYTES_SPELLED_OUT:
+        keys.append(reuse_key(tool, arguments.values))
+    return tuple(keys)
 
 
 def read_literal(text: str, schema: JsonSchema) -> JsonValue:
-    """Return the value that a literal stands for.
-
-    A parameter that takes only strings takes the text. Any other takes JSON; where the text is no fitting JSON but
-    fits as text, it takes the text. Whether the value fits is not checked.
+    """Return the value that a literal stands for, as `Parameter.read` does, which is faster for many.
 
     Raises:
         ValueError: when the text is needed as JSON and is none.
     """
-    text.encode()  # a lone surrogate is a ValueError: no message can carry it
-    if takes_only_text(schema):
-        return text
-    takes_text = mismatch(text, schema) is None
-    try:
-        value = _parse_json(text)
-    except ValueError as error:
-        if takes_text:
-            return text
-        raise ValueError(f"{quoted(text)} is not JSON for {describe(schema)}: {error}") from None
-    return text if takes_text and mismatch(value, schema) else value
+    return Parameter(schema).read(text)
 
 
 def parameter_schema(tool: ToolSpec, name: str) -> JsonSchema:
     """Return the schema of one parameter with its definitions; an empty one when nothing is said about it."""
-    schema = field_schema(tool.parameters, name)
-    return with_definitions(schema if isinstance(schema, dict) else {}, tool.parameters)
+    return Parameter.of(tool, name).schema
 
 
-def takes_extra_arguments(tool: ToolSpec) -> bool:
-    """Return whether a tool says that it takes arguments which it does not name."""
-    return tool.parameters.get("additionalProperties", False) is not False
-
-
-def _value(binding: ArgumentBinding, tool: ToolSpec, results: Mapping[str, JsonValue]) -> JsonValue:
+def _value(binding: ArgumentBinding, signature: Signature, results: Mapping[str, Result]) -> JsonValue:
     value = binding.value
     if value.type is BindingType.LITERAL:
-        return read_literal(value.literal_value, parameter_schema(tool, binding.name))
+        return signature.parameter(binding.name).read(value.literal_value)
     taken = [_part_of_result(value, source, results) for source in value.source_node_ids]
     if value.type is BindingType.NODE_RESULTS:
         return taken
@@ -106,17 +146,64 @@ def _value(binding: ArgumentBinding, tool: ToolSpec, results: Mapping[str, JsonV
     return taken[0]
 
 
+def _stored(binding: ArgumentBinding, results: Mapping[str, Result]) -> Iterator[StoredArgument]:
+    """Yield where in the argument the values of stored results belong."""
+    is_list = binding.value.type is BindingType.NODE_RESULTS
+    for index, source in enumerate(binding.value.source_node_ids):
+        result = results.get(source)
+        if isinstance(result, Artifact):
+            yield _place(binding, index if is_list else None, Artifact(digest=result.digest, size=result.size))
+
+
+def _storable(binding: ArgumentBinding, facts: ResultFacts) -> Iterator[StoredArgument]:
+    """Yield where values are whose source would be kept in the store with the state of the run."""
+    is_list = binding.value.type is BindingType.NODE_RESULTS
+    for index, source in enumerate(binding.value.source_node_ids):
+        reference = facts.reference(source) if source in facts.results else None
+        if reference is not None:
+            yield _place(binding, index if is_list else None, reference)
+
+
+def _place(binding: ArgumentBinding, index: int | None, artifact: Artifact) -> StoredArgument:
+    """Return where a stored value belongs, with the fields that say something only."""
+    place: dict[str, object] = {"name": binding.name, "artifact": artifact}
+    place |= {} if index is None else {"index": index}
+    place |= {"path": binding.value.path} if binding.value.path else {}
+    return StoredArgument.model_validate(place)
+
+
+def _blank(values: dict[str, JsonValue], place: StoredArgument) -> None:
+    """Put null where a stored value would be; lists among the values are changed."""
+    value = values.get(place.name)
+    if place.index is not None and isinstance(value, list):
+        value[place.index] = None
+    else:
+        values[place.name] = None
+
+
 def _taken(node: PlanNode) -> Iterator[tuple[str, str]]:
     for binding in node.arguments:
         for source in binding.value.source_node_ids:
             yield source, binding.value.path
 
 
-def _size_of_part(result: JsonValue, path: str) -> int:
+def _size_of_part(facts: ResultFacts, source: str, path: str) -> int:
+    result = facts.results[source]
+    if not path or isinstance(result, Artifact):
+        return facts.size(source)
     try:
         return encoded_size(resolve_pointer(result, path))
     except PointerError:
         return 0  # materialise says what is wrong
+
+
+def _most_around(node: PlanNode) -> int:
+    """Return the most bytes that arguments can have beside the results in them: names, literals and punctuation."""
+    return sum(
+        _MOST_CHAR_BYTES * (len(binding.name) + len(binding.value.literal_value))
+        + 16 * (1 + len(binding.value.source_node_ids))
+        for binding in node.arguments
+    )
 
 
 def _too_large(node: PlanNode, limit: int) -> ToolError:
@@ -126,33 +213,14 @@ def _too_large(node: PlanNode, limit: int) -> ToolError:
     )
 
 
-def _part_of_result(value: ArgumentValue, source: str, results: Mapping[str, JsonValue]) -> JsonValue:
+def _part_of_result(value: ArgumentValue, source: str, results: Mapping[str, Result]) -> JsonValue:
+    """Return what is taken of a result; null for a stored one, whose part is taken where it is loaded."""
     if source not in results:
         raise LookupError(f"there is no result of node {quoted(source)}; there are results of {listed(results)}")
+    result = results[source]
+    if isinstance(result, Artifact):
+        return None
     try:
-        return resolve_pointer(results[source], value.path)
+        return resolve_pointer(result, value.path)
     except PointerError as error:
         raise LookupError(f"in the result of node {quoted(source)}: {error}") from error
-
-
-def _parse_json(text: str) -> JsonValue:
-    """Read JSON strictly: no NaN, no infinity, no endless nesting."""
-    try:
-        value: JsonValue = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    if depth_of(value, MAX_DEPTH) > MAX_DEPTH:
-        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
-    json.dumps(value, ensure_ascii=False).encode()
-    return value
-
-
-def _refuse_constant(text: str) -> None:
-    raise ValueError(f"{text} is no JSON number")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if value in {float("inf"), float("-inf")}:
-        raise ValueError(f"{quoted(text)} is too large for a number")
-    return value

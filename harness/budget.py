@@ -7,6 +7,7 @@ work which cannot fit is never started. Source: harness-demo Budget, with reserv
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -43,14 +44,16 @@ class Limits(BaseModel):
     """Estimated cost of all model calls together, in USD."""
 
 
-class Amount(BaseModel):
-    """A quantity of the three limited goods. Wall clock is not reserved: it is a deadline."""
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A quantity of the three limited goods. Wall clock is not reserved: it is a deadline.
 
-    model_config = ConfigDict(frozen=True)
+    No pydantic model, because a plan makes tens of them a node.
+    """
 
-    tokens: int = Field(default=0, ge=0)
-    tool_calls: int = Field(default=0, ge=0)
-    cost_usd: Decimal = Field(default=Decimal(0), ge=0)
+    tokens: Annotated[int, Field(ge=0)] = 0
+    tool_calls: Annotated[int, Field(ge=0)] = 0
+    cost_usd: Annotated[Decimal, Field(ge=0)] = Decimal(0)
 
     def plus(self, other: "Amount") -> "Amount":
         """Add each good."""
@@ -68,9 +71,27 @@ class Amount(BaseModel):
             cost_usd=max(Decimal(0), self.cost_usd - other.cost_usd),
         )
 
+    def times(self, number: int) -> "Amount":
+        """Multiply each good."""
+        return Amount(self.tokens * number, self.tool_calls * number, self.cost_usd * number)
+
+    def times_in(self, room: "Amount", *, most: int) -> int:
+        """Return how often the amount fits in the room, at most so often."""
+        goods = (
+            (self.tokens, room.tokens),
+            (self.tool_calls, room.tool_calls),
+            (self.cost_usd, room.cost_usd),
+        )
+        return min((most, *(_quotient(free, needed, most=most) for needed, free in goods if needed)))
+
     def fits_in(self, room: "Amount") -> bool:
         """Return whether no good exceeds the room for it."""
         return self.tokens <= room.tokens and self.tool_calls <= room.tool_calls and self.cost_usd <= room.cost_usd
+
+
+def _quotient(free: int | Decimal, needed: int | Decimal, *, most: int) -> int:
+    # Compared first: the quotient of a tiny price has more digits than a Decimal holds.
+    return most if needed * most <= free else int(free // needed)
 
 
 NOTHING = Amount()
@@ -126,10 +147,16 @@ class Budget:
 
     def reserve(self, amount: Amount) -> bool:
         """Set an amount aside; refuse, changing nothing, what does not fit in what is left."""
+        if amount == NOTHING:
+            return True
         if not amount.fits_in(self.left()):
             return False
         self.reserved = self.reserved.plus(amount)
         return True
+
+    def hold(self, amount: Amount) -> None:
+        """Set aside again what was accepted before continue-as-new, also when the run has overspent since."""
+        self.reserved = self.reserved.plus(amount)
 
     def release(self, amount: Amount) -> None:
         """Give a reservation back unused."""

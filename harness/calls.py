@@ -5,13 +5,15 @@ History pays for every byte here, so fields that have their default are left out
 
 from datetime import timedelta
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from harness.artifact import Artifact, StoredArgument, StoredResult
 from harness.catalog import Catalog
-from harness.model_choice import NO_CHOICE, ModelChoice
+from harness.model_choice import ModelChoice, no_choice
 from harness.plan import Plan
 from harness.recovery import FailureContext
-from harness.usage import TryRecord, Usage
+from harness.trace import TracePage
+from harness.usage import TryRecord, Usage, no_usage
 
 
 class _Envelope(BaseModel):
@@ -22,7 +24,7 @@ class DescribeRequest(_Envelope):
     """Ask for the catalog of a toolkit, with the models of the run."""
 
     toolkit: str
-    models: ModelChoice = NO_CHOICE
+    models: ModelChoice = Field(default_factory=no_choice)
 
 
 class PlanRequest(_Envelope):
@@ -39,7 +41,7 @@ class PlanRequest(_Envelope):
     """Time limit of one try."""
     failures: tuple[FailureContext, ...] = ()
     """Earlier attempts of this run, oldest first, at most five."""
-    models: ModelChoice = NO_CHOICE
+    models: ModelChoice = Field(default_factory=no_choice)
 
 
 class Timing(_Envelope):
@@ -55,7 +57,7 @@ class PlanReply(Timing):
     """A plan, and what it cost. The usage is that of the last try; earlier tries are in `tries`."""
 
     plan: Plan
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=no_usage)
     tries: tuple[TryRecord, ...] = ()
     try_number: int = 1
     answered_by: str = ""
@@ -72,19 +74,27 @@ class ToolRequest(_Envelope):
     """Ask for one tool call. Tool, node and idempotency key are in the activity's type and id."""
 
     arguments: dict[str, JsonValue] = {}
+    stored: tuple[StoredArgument, ...] = ()
+    """Arguments, or parts of them, that are in the artifact store; `arguments` has null in their places."""
+    written: tuple[str, ...] = ()
+    """Reuse keys of what earlier attempts have written, for a call with stored arguments that writes: only whoever
+    loads them can tell whether it has been made."""
     max_tokens: int = 0
     """Tokens that the call may use on models, prompt and output together."""
-    max_result_bytes: int = 262_144
+    max_result_bytes: int = 8_388_608
     feedback: str = ""
     """Why the last report was rejected; only for FINAL_SYNTHESIS."""
-    models: ModelChoice = NO_CHOICE
+    models: ModelChoice = Field(default_factory=no_choice)
 
 
-class ToolReply(Timing):
+class ToolReply(StoredResult, Timing):
     """A tool's result. The usage is that of the last try; earlier tries are in `tries`."""
 
-    value: JsonValue = None
-    usage: Usage = Usage()
+    key: str = ""
+    """Reuse key of the call with its values in place of what was stored; empty when nothing was."""
+    is_reused: bool = False
+    """True when the call of that key was made before, so that it was not made again."""
+    usage: Usage = Field(default_factory=no_usage)
     tries: tuple[TryRecord, ...] = ()
     try_number: int = 1
     """Temporal's activity attempt that gave the result; more than len(tries) + 1 when workers were lost."""
@@ -98,6 +108,47 @@ class VerifyRequest(_Envelope):
     report: JsonValue
     results: dict[str, JsonValue]
     """Results by tool name; a tool called more than once gives a list."""
+    stored: tuple[StoredArgument, ...] = ()
+    """Results, or parts of them, that are in the artifact store."""
+
+
+class KeepRequest(_Envelope):
+    """Ask for a page of a run's state, and of its trace, to be kept in the artifact store.
+
+    Both are text, because they are large and whoever keeps them need not read them.
+    """
+
+    state: str
+    """A StatePage as JSON."""
+    trace: str = ""
+    """Trace events as a JSON list."""
+    events: int = 0
+    """How many of them there are."""
+    whole: tuple[str, ...] = ()
+    """Ids of nodes whose results stay in the page whatever their size, because the workflow must read them."""
+
+
+class KeepReply(_Envelope):
+    """Where the pages are."""
+
+    state: Artifact
+    trace: TracePage | None = None
+    """None when there was no event to keep."""
+
+
+class LoadRequest(_Envelope):
+    """Ask for pages of a run's state, as one."""
+
+    pages: tuple[Artifact, ...]
+
+
+class LoadReply(_Envelope):
+    """What the pages say together."""
+
+    state: str
+    """A StatePage as JSON, without its plan."""
+    plan: str = ""
+    """Its plan."""
 
 
 class FailureDetails(_Envelope):
@@ -106,3 +157,5 @@ class FailureDetails(_Envelope):
     tries: tuple[TryRecord, ...] = ()
     try_number: int
     """Temporal's activity attempt that failed last."""
+    has_begun: bool = True
+    """False when the last try failed before the tool was called, so that it cannot have had an effect."""

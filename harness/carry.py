@@ -1,13 +1,22 @@
-"""What a run carries through continue-as-new."""
+"""What a run carries through continue-as-new: little, because what is large is in the artifact store by then."""
 
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field
 
+from harness.artifact import Artifact
 from harness.budget import Ledger, Limits
+from harness.progress import StatePage
 from harness.recovery import FailureContext
-from harness.run import AttemptRecord, RunRequest
-from harness.trace import TraceEvent
+from harness.run import RunRequest
+from harness.trace import TraceEvent, TracePage
+
+INLINE_CARRY_BYTES = 65_536
+"""Largest encoded state and trace that are carried as they are; larger ones become pages in the artifact store."""
+MAX_FAILURES_BYTES = 150_000
+"""Encoded failures that are carried, the newest first."""
+MAX_IDS_BYTES = 100_000
+"""Encoded ids of operator messages that are carried, the newest first. With the request all stays under 512 KB."""
 
 
 class Carry(BaseModel):
@@ -17,23 +26,29 @@ class Carry(BaseModel):
 
     attempt: int = Field(ge=0)
     started_at: datetime
+    attempt_started_at: datetime | None = None
+    """Set when the plan of the attempt goes on."""
     limits: Limits
     ledger: Ledger
     retries: int = Field(default=0, ge=0)
     """Run-level retries made so far."""
     failures: tuple[FailureContext, ...] = ()
-    attempts: tuple[AttemptRecord, ...] = ()
-    paid: dict[str, JsonValue] = {}
-    """Results of READ tools that may be reused, by reuse key, oldest first."""
-    written: dict[str, JsonValue] = {}
-    """Results of tools that write, by reuse key: never left out, because their calls must not be made again."""
+    state: StatePage | None = None
+    """State of the run; None when it is in pages."""
+    pages: tuple[Artifact, ...] = ()
+    """State of the run, a StatePage each, in the order in which they are taken up."""
     trace: tuple[TraceEvent, ...] = ()
-    trace_dropped: int = Field(default=0, ge=0)
+    """Events that are in no page."""
+    trace_pages: tuple[TracePage, ...] = ()
     applied_messages: tuple[str, ...] = ()
     """Ids of operator messages that were applied, so that a repeated one is not."""
     pressure_reported: bool = False
     feedback: str = ""
     """Why the last report was rejected."""
+    is_executing: bool = False
+    """True when the plan of the attempt goes on; false when another attempt begins with a new one."""
+    refusal: str | None = None
+    """Why work of the plan was not started, once that has happened."""
 
 
 class RunInput(RunRequest):

@@ -2,11 +2,12 @@
 
 from harness.budget import BudgetSnapshot
 from harness.run import NodeReport, RunView
+from harness.schedule import NodeStatus
 
 MAX_ROWS = 50
+"""Plans with more nodes are summarised by status."""
 PAD = "\u00a0\u00a0"
 """The Web UI draws tables without any space between their columns."""
-"""Plans with more nodes are summarised by status."""
 
 
 def render_details(view: RunView) -> str:
@@ -14,8 +15,8 @@ def render_details(view: RunView) -> str:
     status = view.status or view.phase
     lines = [f"**{status}** · attempt {view.attempt} · model {view.model or 'not known yet'}", ""]
     lines += _budget(view.budget)
-    if len(view.nodes) > MAX_ROWS:
-        lines += _summary(view.nodes)
+    if view.nodes_dropped or len(view.nodes) > MAX_ROWS:
+        lines += _summary(view.counts)
     elif view.nodes:
         lines += [
             "",
@@ -39,11 +40,9 @@ def _budget(budget: BudgetSnapshot) -> list[str]:
     return [f"| budget{PAD} | used{PAD} | limit |", "| --- | --- | --- |", *(_cells(row) for row in rows)]
 
 
-def _summary(nodes: tuple[NodeReport, ...]) -> list[str]:
-    counts: dict[str, int] = {}
-    for node in nodes:
-        counts[node.status] = counts.get(node.status, 0) + 1
-    return ["", f"{len(nodes)} nodes: " + ", ".join(f"{count} {status}" for status, count in counts.items())]
+def _summary(counts: dict[NodeStatus, int]) -> list[str]:
+    total = sum(counts.values())
+    return ["", f"{total} nodes: " + ", ".join(f"{count} {status}" for status, count in counts.items())]
 
 
 def _row(node: NodeReport) -> str:

@@ -1,5 +1,6 @@
 """Error codes, their classes, and the one table between them that drives both Temporal and the recovery policy."""
 
+import json
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import assert_never
@@ -28,6 +29,8 @@ class ErrorCode(StrEnum):
     GUARDRAIL_BLOCKED = "GUARDRAIL_BLOCKED"
     UNCERTAIN_EFFECT = "UNCERTAIN_EFFECT"
     """A WRITE was lost in mid-call: nobody knows whether it happened."""
+    ARTIFACT_LOST = "ARTIFACT_LOST"
+    """The artifact store does not have a value that it was given, or has it damaged."""
     INTERNAL = "INTERNAL"
 
 
@@ -37,6 +40,10 @@ UNKNOWN_TOOLKIT = "UNKNOWN_TOOLKIT"
 """Failure type of a run that asks for a toolkit that no worker serves; its message is the line to show."""
 INVALID_REQUEST = "INVALID_REQUEST"
 """Failure type of a run whose request decodes but cannot be meant."""
+
+MAX_ERROR_BYTES = 4_096
+"""Bytes of an error text as it travels: it goes into history with every try, and into prompts."""
+_GAP = " ... "
 
 
 class ErrorClass(StrEnum):
@@ -74,6 +81,7 @@ def classify(code: ErrorCode | None) -> ErrorClass:
             | ErrorCode.CONTEXT_OVERFLOW
             | ErrorCode.GUARDRAIL_BLOCKED
             | ErrorCode.UNCERTAIN_EFFECT
+            | ErrorCode.ARTIFACT_LOST
             | ErrorCode.INTERNAL
             | None
         ):
@@ -104,6 +112,24 @@ def bounded(text: str, limit: int = 2000) -> str:
     return f"{text[:half]} [{len(text) - 2 * half} characters cut] {text[len(text) - half :]}"
 
 
+def bounded_bytes(text: str, limit: int = MAX_ERROR_BYTES, *, kept: str = "") -> str:
+    """Cut error text to `limit` bytes as it travels, keeping both ends; its own end says how much was cut.
+
+    `kept` says where the whole text is. It comes last, because whoever cuts the text again keeps its end.
+    """
+    size = encoded_text_size(text)
+    if size <= limit:
+        return text
+    note = f" [{size} bytes, cut{'; ' if kept else ''}{kept}]"
+    half = max(0, limit - encoded_text_size(note) - len(_GAP)) // 2
+    return f"{_fitting(text, half)}{_GAP}{_fitting(reversed(text), half)[::-1]}{note}"
+
+
+def encoded_text_size(text: str) -> int:
+    """Return the bytes of text as it travels, as JSON without its quotes: a control character takes six."""
+    return len(json.dumps(text, ensure_ascii=False).encode(errors="replace")) - 2
+
+
 def quoted(text: str, limit: int = 80) -> str:
     """Return text as one escaped, quoted word of at most `limit` characters before escaping; a cut one says so."""
     return repr(text) if len(text) <= limit else f"{text[:limit]!r}... ({len(text)} characters)"
@@ -129,3 +155,14 @@ class ToolError(Exception):
         self.message = str(message)
         super().__init__(self.message)
         self.retry_after_s = retry_after_s
+
+
+def _fitting(characters: Iterable[str], room: int) -> str:
+    """Return the first characters that fit into so many bytes."""
+    kept: list[str] = []
+    for character in characters:
+        room -= encoded_text_size(character)
+        if room < 0:
+            break
+        kept.append(character)
+    return "".join(kept)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harness.budget import ONE_CALL, Amount, Budget
+from harness.budget import NOTHING, ONE_CALL, Amount, Budget
 from harness.catalog import Catalog, ModelCard, ToolRole, ToolSpec
 from harness.recovery import FailureContext
 from harness.usage import Usage, estimate_tokens
@@ -48,12 +48,12 @@ def base_reservation(tool: ToolSpec, *, synthesis_tokens: int, card: ModelCard, 
     return Amount(tool_calls=1, tokens=tokens, cost_usd=cost_of(tokens, card))
 
 
-def reserve_all(budget: Budget, amounts: Iterable[Amount]) -> bool:
-    """Reserve all amounts together, or none of them."""
-    total = Amount()
+def total_of(amounts: Iterable[Amount]) -> Amount:
+    """Add amounts up."""
+    total = NOTHING
     for amount in amounts:
         total = total.plus(amount)
-    return budget.reserve(total)
+    return total
 
 
 def grant(tool: ToolSpec, held: Amount, *, budget: Budget, card: ModelCard, is_high_pressure: bool) -> Grant | None:
@@ -68,11 +68,10 @@ def grant(tool: ToolSpec, held: Amount, *, budget: Budget, card: ModelCard, is_h
     if tokens < min(LEAST_MODEL_TOKENS, tool.max_model_tokens) or not budget.reserve(first):
         return None
     one_more = Amount(tool_calls=1, tokens=tokens, cost_usd=cost_of(tokens, card))
-    reserved, tries = held.plus(first), 1
-    wanted = 1 if is_high_pressure else tool.tries
-    while tries < wanted and budget.reserve(one_more):
-        reserved, tries = reserved.plus(one_more), tries + 1
-    return Grant(tries=tries, tokens_per_try=tokens, reserved=reserved)
+    more = one_more.times_in(budget.left(), most=0 if is_high_pressure else tool.tries - 1)
+    extra = one_more.times(more)
+    budget.reserve(extra)
+    return Grant(tries=1 + more, tokens_per_try=tokens, reserved=held.plus(first).plus(extra))
 
 
 def plan_grant(

@@ -7,7 +7,7 @@ reached the value is taken to fit.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -22,6 +22,10 @@ MAX_PATTERN = 200
 MAX_MATCHED_TEXT = 100
 """Longer text is matched against patterns by the tool only: a hostile pattern could take for ever."""
 MAX_REPETITIONS = 4
+_LIMITING = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "pattern", "required"}).union(
+    *(sizes[:2] for sizes in keywords.SIZES.values())
+)
+"""Keywords that say something of some values of an allowed type."""
 _CHARACTER_CLASS = re.compile(r"\[[^\]]*\]")
 _REPETITION = re.compile(r"[*+{]")
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
@@ -67,7 +71,9 @@ class _Matcher:
         own = _own_mismatch(value, schema)
         if own:
             return _Miss(place.path, own)
-        deeper = replace(place, depth=place.depth + 1)
+        if not keywords.refers_to_schemas(schema) and not isinstance(value, dict | list):
+            return None
+        deeper = _Place(place.path, place.references, place.depth + 1)
         return (
             self._reference(value, schema, deeper)
             or self._first((value, part, deeper) for part in keywords.all_of(schema))
@@ -79,7 +85,7 @@ class _Matcher:
         target = keywords.referenced(self._root, schema)
         if target is None or target[0] in place.references:
             return None
-        return self.miss(value, target[1], replace(place, references=(*place.references, target[0])))
+        return self.miss(value, target[1], _Place(place.path, (*place.references, target[0]), place.depth))
 
     def _options(self, value: JsonValue, schema: JsonSchema, place: _Place) -> _Miss | None:
         for options in keywords.option_groups(schema):
@@ -122,6 +128,10 @@ def _own_mismatch(value: JsonValue, schema: JsonSchema) -> str | None:
     values = keywords.fixed_values(schema)
     if values is not None and not any(_is_same(value, each) for each in values):
         return _expected(keywords.describe(schema), value)
+    return None if _LIMITING.isdisjoint(schema) else _limit_mismatch(value, schema)
+
+
+def _limit_mismatch(value: JsonValue, schema: JsonSchema) -> str | None:
     match value:
         case str():
             return _size_mismatch(value, "string", schema) or _pattern_mismatch(value, schema)

@@ -1,73 +1,41 @@
-"""How what a run carries, answers and returns stays under what one message can hold, whatever the size of its parts."""
+"""How what a run answers and returns stays under what one message can hold, whatever the size of its parts."""
 
-from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
-from harness.carry import Carry
 from harness.errors import bounded
 from harness.plan import ArgumentBinding
-from harness.recovery import bounded_failure
 from harness.run import AttemptRecord, NodeReport, RunResult, RunView
 from harness.trace import TraceEvent
 from harness.verification import bounded_verdict
 from harness.wire_size import Room, encoded_size
 
-MAX_MESSAGE_BYTES = 1_500_000
-"""Temporal refuses a payload over 2 MiB, for ever; a request has up to 125 KB, a report up to 1 MiB."""
+MAX_ANSWER_BYTES = 1_500_000
+"""Largest answer of a query: Temporal refuses a payload over 2 MiB, and answers are not put into the artifact store."""
+MAX_RESULT_BYTES = 8_000_000
+"""Largest result of a run. It is put into the artifact store, but the workflow must encode it in much less than 2 s."""
+MAX_ATTEMPTS_BYTES = 4_000_000
+"""Largest record of earlier attempts that a run carries on."""
 _MAX_TEXT = 10_000
-"""Characters that are kept of the error of a result, and of the feedback of a carry, which do not fit whole."""
+"""Characters that are kept of the error of a result that does not fit whole."""
 _MAX_NODE_TEXT = 200
 """Characters that are kept of the error and of each literal of a node that does not fit whole."""
+_PARTS_AT_A_TIME = 100
 _MAX_CHAR_BYTES = 6
 """A control character travels as \\u0000."""
 
 
-def fit_carry(carry: Carry, limit: int = MAX_MESSAGE_BYTES) -> Carry:
-    """Return the carry within the limit, whatever the size of its parts.
-
-    The room is given by worth: half of it to reusable results, the smallest first; then to the newest failures, to the
-    nodes of the newest attempts, their texts cut where that makes them fit, and to the newest trace events; what is
-    left to more results. Attempts and trace count what they lose; a result that is lost is paid for again.
-    """
-    if _fits(carry, (*carry.failures, *carry.attempts, *carry.trace), limit):
-        return carry
-    least = carry.model_copy(
-        update={
-            "failures": (),
-            "attempts": tuple(map(_without_nodes, carry.attempts)),
-            "paid": {},
-            "trace": (),
-            "trace_dropped": carry.trace_dropped + len(carry.trace),
-            "feedback": bounded(carry.feedback, _MAX_TEXT),
-        }
-    )
-    room = Room(limit - encoded_size(least))
-    results = _SmallestFirst(carry.paid)
-    results.fill(room, room.left // 2)
-    failures = room.last(tuple(map(bounded_failure, carry.failures)))
-    attempts, trace = _fill_record(carry.attempts, carry.trace, room)
-    results.fill(room, room.left)
-    return least.model_copy(
-        update={
-            "failures": failures,
-            "attempts": attempts,
-            "paid": results.kept,
-            "trace": trace,
-            "trace_dropped": least.trace_dropped - len(trace),
-        }
-    )
-
-
-def fit_result(result: RunResult, limit: int = MAX_MESSAGE_BYTES) -> RunResult:
+def fit_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> RunResult:
     """Return the result within the limit, whatever the size of its parts.
 
     The room is given by worth: to the report, which is only cut when it is larger than any node may return; to the
     plan, its texts cut where that makes it fit, else to its first nodes; to the nodes of the newest attempts, likewise;
     to the newest trace events. All three count what they lose, and a text that is cut says so.
     """
-    if _fits(result, (*result.plan, *result.attempts, *result.trace), limit):
+    rest = result.model_copy(update={"plan": (), "attempts": (), "trace": ()})
+    if _fits(rest, (*result.plan, *result.attempts, *result.trace), limit):
         return result
     least = result.model_copy(
         update={
@@ -97,41 +65,31 @@ def fit_result(result: RunResult, limit: int = MAX_MESSAGE_BYTES) -> RunResult:
     )
 
 
-def fit_view(view: RunView, limit: int = MAX_MESSAGE_BYTES) -> RunView:
+def fit_attempts(attempts: tuple[AttemptRecord, ...], limit: int = MAX_ATTEMPTS_BYTES) -> tuple[AttemptRecord, ...]:
+    """Return earlier attempts within the limit: the newest with their nodes, the others without, which they count."""
+    if all(map(Room(limit).holds, attempts)):
+        return attempts
+    least = sum(encoded_size(_without_nodes(attempt)) for attempt in attempts)
+    return _fill_record(attempts, (), Room(limit - least))[0]
+
+
+def fit_view(view: RunView, limit: int = MAX_ANSWER_BYTES) -> RunView:
     """Return the view within the limit: the texts of its nodes are cut where that makes them fit, else the last go."""
-    if _fits(view, view.nodes, limit):
-        return view
     least = view.model_copy(update={"nodes": ()})
+    if _fits(least, view.nodes, limit):
+        return view
     nodes = Room(limit - encoded_size(least)).first(map(_brief, view.nodes))
-    return view.model_copy(update={"nodes": nodes, "nodes_dropped": len(view.nodes) - len(nodes)})
+    dropped = view.nodes_dropped + len(view.nodes) - len(nodes)
+    return view.model_copy(update={"nodes": nodes, "nodes_dropped": dropped})
 
 
-class _SmallestFirst:
-    """Reusable results, of which the smallest are kept."""
-
-    def __init__(self, paid: dict[str, JsonValue]) -> None:
-        self._paid = paid
-        self._sizes = {key: encoded_size({key: value}) for key, value in paid.items()}
-        self._waiting = deque(sorted(paid, key=self._sizes.__getitem__))
-        self._kept: set[str] = set()
-
-    @property
-    def kept(self) -> dict[str, JsonValue]:
-        """Return what is kept, oldest first."""
-        return {key: value for key, value in self._paid.items() if key in self._kept}
-
-    def fill(self, room: Room, share: int) -> None:
-        """Keep more results, in so many bytes of the room."""
-        part = Room(share)
-        while self._waiting and part.take(self._sizes[self._waiting[0]]):
-            key = self._waiting.popleft()
-            room.take(self._sizes[key])
-            self._kept.add(key)
-
-
-def _fits(value: BaseModel, parts: Iterable[BaseModel], limit: int) -> bool:
-    """Measure part by part first: the whole of what is much too large would take seconds."""
-    return all(map(Room(limit).holds, parts)) and encoded_size(value) <= limit
+def _fits(rest: BaseModel, parts: Iterable[BaseModel], limit: int) -> bool:
+    """Measure some parts at a time: the whole of what is much too large would take seconds."""
+    room, left = Room(limit - encoded_size(rest)), iter(parts)
+    while some := tuple(islice(left, _PARTS_AT_A_TIME)):
+        if not room.holds(some):
+            return False
+    return True
 
 
 def _fill_report(report: str | None, room: Room) -> str | None:

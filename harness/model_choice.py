@@ -33,3 +33,8 @@ class ModelChoice(BaseModel):
 
 
 NO_CHOICE = ModelChoice()
+
+
+def no_choice() -> ModelChoice:
+    """Return the choice of a run that leaves all models to the worker; pydantic would copy a plain default."""
+    return NO_CHOICE

@@ -3,16 +3,15 @@
 import json
 from collections.abc import Mapping
 
-from pydantic import JsonValue
-
+from harness.artifact import Artifact, Result
 from harness.run import NodeReport
 from harness.schedule import NodeStatus
 
-PREVIEW_CHARS = 600
+SHOWN_CHARS = 600
 MAX_NODES_SHOWN = 40
 
 
-def partial_report(nodes: tuple[NodeReport, ...], results: Mapping[str, JsonValue], why: str) -> str:
+def partial_report(nodes: tuple[NodeReport, ...], results: Mapping[str, Result], why: str) -> str:
     """Say what stopped the run, show what it has found so far, and name what was not done."""
     lines = [f"Partial report: {why}."]
     done = [n for n in nodes if n.node.id in results]
@@ -27,9 +26,11 @@ def partial_report(nodes: tuple[NodeReport, ...], results: Mapping[str, JsonValu
     return "\n".join([*lines, "", f"{hidden} more nodes are in the plan of the result."] if hidden else lines)
 
 
-def _preview(value: JsonValue) -> str:
+def _preview(value: Result) -> str:
+    if isinstance(value, Artifact):
+        return f"{value.preview} [cut; artifact {value.digest}]"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= PREVIEW_CHARS else f"{text[:PREVIEW_CHARS]} [cut]"
+    return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]} [cut]"
 
 
 def _reason(node: NodeReport) -> str:

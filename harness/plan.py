@@ -1,6 +1,7 @@
 """The plan: what a model writes. A DAG of tool calls whose arguments are literals or results of other nodes."""
 
 from enum import StrEnum
+from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -56,3 +57,12 @@ class Plan(_Written):
     """A directed acyclic graph of tool calls that ends in exactly one FINAL_SYNTHESIS node."""
 
     nodes: tuple[PlanNode, ...] = Field(description="Nodes in the order in which they should start.")
+
+
+@lru_cache(maxsize=2)
+def read_plan(text: str) -> Plan:
+    """Read a plan from its JSON.
+
+    A plan of ten thousand nodes takes half a second to read, and goes on in one workflow run after the other.
+    """
+    return Plan.model_validate_json(text)

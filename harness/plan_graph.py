@@ -12,6 +12,7 @@ def find_cycles(edges: Edges) -> list[tuple[str, ...]]:
 
     It is a shortest one through the first such node in plan order. An edge from a node to itself is no cycle here.
     """
+    edges = _without_dead_ends(edges)
     component = _components(edges)
     members: dict[str, list[str]] = {}
     for node in edges:
@@ -31,12 +32,24 @@ def reachable(start: str, edges: Edges) -> set[str]:
     return seen
 
 
+def _without_dead_ends(edges: Edges) -> Edges:
+    """Return the nodes from which paths never end, which leaves nothing of a graph without cycles."""
+    sources = _backwards(edges)
+    left = {node: len(targets) for node, targets in edges.items()}
+    ended = [node for node, count in left.items() if not count]
+    while ended:
+        node = ended.pop()
+        del left[node]
+        for source in sources[node]:
+            left[source] -= 1
+            if not left[source]:
+                ended.append(source)
+    return {node: tuple(target for target in edges[node] if target in left) for node in left}
+
+
 def _components(edges: Edges) -> dict[str, str]:
     """Return for each node the name of its strongly connected component. Source: Kosaraju's algorithm."""
-    backwards: dict[str, list[str]] = {node: [] for node in edges}
-    for node, targets in edges.items():
-        for target in targets:
-            backwards[target].append(node)
+    backwards = _backwards(edges)
     component: dict[str, str] = {}
     for root in reversed(_postorder(edges)):
         waiting = [root]
@@ -46,6 +59,15 @@ def _components(edges: Edges) -> dict[str, str]:
                 component[node] = root
                 waiting.extend(backwards[node])
     return component
+
+
+def _backwards(edges: Edges) -> dict[str, list[str]]:
+    """Return for each node the nodes that lead to it."""
+    backwards: dict[str, list[str]] = {node: [] for node in edges}
+    for node, targets in edges.items():
+        for target in targets:
+            backwards[target].append(node)
+    return backwards
 
 
 def _postorder(edges: Edges) -> list[str]:

@@ -5,10 +5,21 @@ from dataclasses import dataclass, field
 from harness.catalog import Catalog, ToolRole, ToolSpec
 from harness.near_match import NearMatches
 from harness.plan import Plan, PlanNode
+from harness.signature import Signature
 from harness.violation import Rule
 
 FitKey = tuple[str, str, str, str, int | None]
 """Source tool, path, target tool, parameter, and place in a list: what a verdict on fitting depends on."""
+
+
+@dataclass(frozen=True)
+class ListFit:
+    """What a parameter says of a list of so many results, whatever they are."""
+
+    clash: str | None
+    """Why it cannot take such a list."""
+    is_alike: bool
+    """True when the list may have anything in one place that it may have in another."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +32,12 @@ class PlanIndex:
     near_tools: NearMatches
     near_arguments: dict[str, NearMatches]
     """Hints for argument names, by tool name."""
+    signatures: dict[str, Signature]
+    """The signature of each tool, by name."""
     misfits: dict[FitKey, tuple[Rule, str] | None] = field(default_factory=dict)
     """Verdicts that are already known: many nodes pass the same result to the same parameter."""
+    list_fits: dict[tuple[str, str, int], ListFit] = field(default_factory=dict)
+    """The same for lists, by tool, parameter, and length."""
 
     @classmethod
     def of(cls, plan: Plan, catalog: Catalog) -> "PlanIndex":
@@ -33,12 +48,14 @@ class PlanIndex:
         tools: dict[str, ToolSpec] = {}
         for tool in catalog.tools:
             tools.setdefault(tool.name, tool)
+        signatures = {name: Signature(tool) for name, tool in tools.items()}
         return cls(
             nodes=nodes,
             tools=tools,
+            signatures=signatures,
             near_ids=NearMatches(nodes),
             near_tools=NearMatches(tools),
-            near_arguments={name: NearMatches(tool.parameter_schemas) for name, tool in tools.items()},
+            near_arguments={name: NearMatches(signature.schemas) for name, signature in signatures.items()},
         )
 
     def tool_of(self, node_id: str) -> ToolSpec | None:

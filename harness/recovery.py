@@ -94,8 +94,6 @@ class Situation:
     has_room: bool
     """True while every limit has something left."""
     is_high_pressure: bool
-    can_carry_writes: bool = True
-    """False when the results of what was written are too large for the next attempt, which would write it again."""
 
 
 @dataclass(frozen=True)
@@ -176,8 +174,6 @@ def _replan(situation: Situation, action: RecoveryAction, reason: str) -> Recove
         return halt(f"{situation.attempt} of {situation.max_replans} replans are used")
     if not situation.has_room:
         return halt("no budget is left")
-    if not situation.can_carry_writes:
-        return halt("the results of what was written are too large to carry on, and it must not be written again")
     if situation.is_high_pressure:
         return halt("the budget pressure is high")
     return RecoveryDecision(action, RecoveryAction.REPLAN, reason)

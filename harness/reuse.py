@@ -3,20 +3,19 @@
 from collections import deque
 from collections.abc import Mapping
 
-from pydantic import JsonValue
-
-from harness.binding import MAX_ARGUMENT_BYTES, checked_arguments, reuse_key
+from harness.artifact import Result
+from harness.binding import MAX_ARGUMENT_BYTES, checked_arguments, reuse_keys
 from harness.catalog import Catalog
 from harness.errors import ToolError
 from harness.plan import Plan, PlanNode
 
 
-def reusable_results(plan: Plan, catalog: Catalog, paid: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def reusable_results(plan: Plan, catalog: Catalog, paid: Mapping[str, Result]) -> dict[str, Result]:
     """Return the results, by node id, of nodes whose call equals one that is paid for, before anything runs.
 
     Total on any plan, also an invalid one: a node that cannot be resolved is simply not reused.
     """
-    found: dict[str, JsonValue] = {}
+    found: dict[str, Result] = {}
     if not paid:
         return found
     waiting = {node.id: sum(1 for _ in _sources(node)) for node in plan.nodes}
@@ -27,8 +26,8 @@ def reusable_results(plan: Plan, catalog: Catalog, paid: Mapping[str, JsonValue]
     queue = deque(node for node in plan.nodes if waiting[node.id] == 0)
     while queue:
         node = queue.popleft()
-        key = call_key(node, catalog, found)
-        if node.id in found or key is None or key not in paid:
+        key = next((key for key in call_keys(node, catalog, found) if key in paid), None)
+        if node.id in found or key is None:
             continue
         found[node.id] = paid[key]
         for consumer in consumers[node.id]:
@@ -38,15 +37,16 @@ def reusable_results(plan: Plan, catalog: Catalog, paid: Mapping[str, JsonValue]
     return found
 
 
-def call_key(node: PlanNode, catalog: Catalog, results: Mapping[str, JsonValue]) -> str | None:
-    """Return the key under which a node's result may be reused; None when it may not or is not yet known."""
+def call_keys(node: PlanNode, catalog: Catalog, results: Mapping[str, Result]) -> tuple[str, ...]:
+    """Return the keys under which a node's result may be reused; none when it may not or they are not yet known."""
     tool = catalog.tool(node.tool)
     if tool is None or not tool.is_reusable:
-        return None
+        return ()
     try:
-        return reuse_key(tool, checked_arguments(node, tool, results, limit=MAX_ARGUMENT_BYTES)[0])
+        arguments = checked_arguments(node, tool, results, limit=MAX_ARGUMENT_BYTES)
     except ToolError:
-        return None
+        return ()
+    return reuse_keys(tool, arguments)
 
 
 def _sources(node: PlanNode) -> tuple[str, ...]:

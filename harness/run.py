@@ -11,8 +11,8 @@ from harness.errors import ErrorClass, ErrorCode
 from harness.model_choice import NO_CHOICE, ModelChoice
 from harness.plan import Plan, PlanNode
 from harness.schedule import NodeStatus
-from harness.trace import TraceEvent
-from harness.usage import Usage
+from harness.trace import TraceEvent, TracePage
+from harness.usage import Usage, no_usage
 from harness.verification import Verdict
 
 MAX_GOAL_CHARS = 20_000
@@ -28,6 +28,8 @@ class RunPhase(StrEnum):
     RETRYING = "RETRYING"
     VERIFYING = "VERIFYING"
     REPLANNING = "REPLANNING"
+    CONTINUING = "CONTINUING"
+    """The plan is about to go on in the next workflow run of the chain."""
     FINISHED = "FINISHED"
 
 
@@ -44,16 +46,20 @@ class RunStatus(StrEnum):
 
 
 NEXT_PHASES: dict[RunPhase, frozenset[RunPhase]] = {
-    RunPhase.CREATED: frozenset({RunPhase.PLANNING, RunPhase.FINISHED}),
+    RunPhase.CREATED: frozenset({RunPhase.PLANNING, RunPhase.EXECUTING, RunPhase.FINISHED}),
     RunPhase.PLANNING: frozenset({RunPhase.VALIDATING, RunPhase.REPLANNING, RunPhase.FINISHED}),
     RunPhase.VALIDATING: frozenset({RunPhase.EXECUTING, RunPhase.REPLANNING, RunPhase.FINISHED}),
-    RunPhase.EXECUTING: frozenset({RunPhase.VERIFYING, RunPhase.RETRYING, RunPhase.REPLANNING, RunPhase.FINISHED}),
+    RunPhase.EXECUTING: frozenset(
+        {RunPhase.VERIFYING, RunPhase.RETRYING, RunPhase.REPLANNING, RunPhase.CONTINUING, RunPhase.FINISHED}
+    ),
     RunPhase.RETRYING: frozenset({RunPhase.EXECUTING, RunPhase.FINISHED}),
     RunPhase.VERIFYING: frozenset({RunPhase.REPLANNING, RunPhase.FINISHED}),
     RunPhase.REPLANNING: frozenset({RunPhase.PLANNING, RunPhase.FINISHED}),
+    RunPhase.CONTINUING: frozenset({RunPhase.EXECUTING, RunPhase.FINISHED}),
     RunPhase.FINISHED: frozenset(),
 }
-"""The moves of a run. REPLANNING is continue-as-new: its next phase is the first of the next workflow run."""
+"""The moves of a run. REPLANNING and CONTINUING are continue-as-new: the next workflow run begins with CREATED, from
+which a plan that goes on is EXECUTING at once; a plan whose state cannot be kept is EXECUTING where it is."""
 
 FAILED_STATUS: dict[RunPhase, RunStatus] = {
     RunPhase.CREATED: RunStatus.FAILED_PLANNING,
@@ -63,6 +69,7 @@ FAILED_STATUS: dict[RunPhase, RunStatus] = {
     RunPhase.RETRYING: RunStatus.FAILED_EXECUTION,
     RunPhase.VERIFYING: RunStatus.FAILED_VERIFICATION,
     RunPhase.REPLANNING: RunStatus.FAILED_PLANNING,
+    RunPhase.CONTINUING: RunStatus.FAILED_EXECUTION,
 }
 """The status of a run that fails in a phase and may not go on."""
 
@@ -81,14 +88,14 @@ class RunOptions(BaseModel):
     """How often a run goes to RETRYING when tries of a node are used up. 0 means never."""
     retry_wait: timedelta = Field(default=timedelta(seconds=5), ge=timedelta(0), le=timedelta(hours=1))
     """Durable timer of RETRYING before the nodes that are not DONE run again."""
-    max_plan_nodes: int = Field(default=500, ge=1, le=1000)
+    max_plan_nodes: int = Field(default=500, ge=1, le=10_000)
     model_timeout: timedelta = Field(default=timedelta(seconds=60), gt=timedelta(0), le=timedelta(hours=1))
     """Time limit of one try of a model call."""
     plan_output_tokens: int = Field(default=4000, ge=1, le=200_000)
     """Most output tokens of one planning call."""
     synthesis_tokens: int = Field(default=4000, ge=1, le=1_000_000)
     """Tokens, prompt and output together, that are set aside for the final synthesis from the start."""
-    max_result_bytes: int = Field(default=262_144, ge=1, le=1_048_576)
+    max_result_bytes: int = Field(default=8_388_608, ge=1, le=67_108_864)
     """Largest encoded result of one node; a larger one fails the node once with PAYLOAD_TOO_LARGE."""
     models: ModelChoice = NO_CHOICE
     """Models in place of the worker's."""
@@ -114,7 +121,7 @@ class NodeReport(BaseModel):
     role: ToolRole | None = None
     status: NodeStatus
     tries: int = 0
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=no_usage)
     latency_ms: int | None = None
     error: str | None = None
     error_code: ErrorCode | None = None
@@ -156,8 +163,11 @@ class RunResult(BaseModel):
     attempts: tuple[AttemptRecord, ...] = ()
     budget: BudgetSnapshot
     trace: tuple[TraceEvent, ...] = ()
+    """The events that are in no page."""
+    trace_pages: tuple[TracePage, ...] = ()
+    """Where the events before those of `trace` are, oldest first."""
     trace_dropped: int = 0
-    """Oldest trace events that were left out because the result would not fit in one message."""
+    """Events between the pages and `trace` that were left out because the result would not fit in one message."""
     model: str = ""
     """The model that planned, by the name it was asked for; "offline" for the rule-based stand-in."""
 
@@ -174,13 +184,18 @@ class RunView(BaseModel):
     attempt: int
     status: RunStatus | None = None
     """None while the run goes on."""
+    counts: dict[NodeStatus, int] = {}
+    """How many nodes of the plan there are in each state."""
     nodes: tuple[NodeReport, ...] = ()
+    """The nodes of the plan; of a plan with more than 1,000 those that are RUNNING or FAILED, at most 1,000."""
     nodes_dropped: int = 0
-    """Last nodes of the plan that were left out because the answer would not fit in one message."""
+    """Nodes of the plan that are not in `nodes`."""
     budget: BudgetSnapshot
     model: str = ""
+    trace_pages: tuple[TracePage, ...] = ()
+    """Where the events are that the query `trace` does not answer any more, oldest first."""
     trace_length: int = 0
-    """Number of trace events so far."""
+    """Number of trace events so far, those in pages included."""
 
 
 def draft_nodes(plan: Plan) -> tuple[NodeReport, ...]:

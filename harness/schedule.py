@@ -6,7 +6,7 @@ its dependencies are terminal. Source: harness-demo DagScheduler, with plan orde
 
 import heapq
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -51,8 +51,8 @@ class Schedule:
     _running: int = 0
 
     @classmethod
-    def of(cls, plan: Plan, done: Iterable[str] = ()) -> "Schedule":
-        """Build the schedule of a valid plan; nodes in `done` count as DONE from the start."""
+    def of(cls, plan: Plan, ended: Mapping[str, NodeStatus] | None = None) -> "Schedule":
+        """Build the schedule of a valid plan; those of its nodes that have ended are so from the start."""
         order = tuple(node.id for node in plan.nodes)
         dependents: dict[str, list[str]] = {node_id: [] for node_id in order}
         open_deps: dict[str, int] = {}
@@ -72,8 +72,9 @@ class Schedule:
         for node_id in order:
             if open_deps[node_id] == 0:
                 schedule._push(node_id)
-        for node_id in dict.fromkeys(done):
-            schedule._end(node_id, NodeStatus.DONE)
+        # What is DONE comes first: it stays so, whatever has become of what it depends on.
+        for node_id, status in sorted((ended or {}).items(), key=lambda item: item[1] is not NodeStatus.DONE):
+            schedule._end(node_id, status)
         return schedule
 
     @property

@@ -4,6 +4,8 @@ The answers are proofs: "cannot" is said only when it is certain, an empty array
 Work is bounded; where a bound is reached the schema is read as allowing everything.
 """
 
+from enum import StrEnum
+
 from pydantic import JsonValue
 
 from harness import schema_keywords as keywords
@@ -11,6 +13,7 @@ from harness.catalog import JsonSchema
 from harness.errors import listed, quoted
 from harness.json_pointer import PointerError, array_index, join_pointer, parse_pointer
 from harness.json_schema import mismatch
+from harness.schema_keywords import field_names
 
 MAX_DEPTH = 16
 MAX_STEPS = 2_000
@@ -20,6 +23,16 @@ MAX_ITEMS = 8
 
 Alternative = tuple[JsonSchema, ...]
 """Schemas of which each must fit by its own keywords."""
+
+
+class TextShare(StrEnum):
+    """Which values of a schema are strings."""
+
+    ALL = "ALL"
+    SOME = "SOME"
+    """Perhaps all or none: it cannot be told."""
+    NONE = "NONE"
+    """Certainly none: `mismatch` refuses every string."""
 
 
 def cannot_fit(source: JsonSchema, target: JsonSchema) -> str | None:
@@ -47,8 +60,22 @@ def schema_at(schema: JsonSchema, path: str) -> JsonSchema:
 
 def takes_only_text(schema: JsonSchema) -> bool:
     """Return whether every value that a schema allows is a string, null aside."""
+    return text_share(schema) is TextShare.ALL
+
+
+def text_share(schema: JsonSchema) -> TextShare:
+    """Return which of the values that a schema allows are strings, null aside."""
     types = [_common_types(alternative) - {"null"} for alternative in _Document(schema).alternatives(schema)]
-    return {"string"} in types and all(each <= {"string"} for each in types)
+    if not any("string" in each for each in types):
+        return TextShare.NONE
+    return TextShare.ALL if {"string"} in types and all(each <= {"string"} for each in types) else TextShare.SOME
+
+
+def has_like_items(schema: JsonSchema, count: int | None = None) -> bool:
+    """Return whether the first `count` items of an array of a schema, or all, have one and the same schema."""
+    parts = [part for alternative in _Document(schema).alternatives(schema) for part in alternative]
+    has_items = _Document(schema).child(schema, "0") is not False
+    return has_items and all(keywords.treats_alike(part, count) for part in parts)
 
 
 class _Document:
@@ -66,6 +93,8 @@ class _Document:
         if not isinstance(schema, dict) or self._steps_left < 0 or depth > MAX_DEPTH:
             return [()]
         found: list[Alternative] = [(schema,)]
+        if not keywords.refers_to_schemas(schema):
+            return found
         target = keywords.referenced(self.root, schema)
         if target and target[0] not in seen:
             found = _both(found, self.alternatives(target[1], (*seen, target[0]), depth + 1))
@@ -83,7 +112,7 @@ class _Document:
     def contents(self, schema: JsonValue) -> str:
         """Say what there is instead of a part that does not exist."""
         parts = [part for alternative in self.alternatives(schema) for part in alternative]
-        names = [name for part in parts for name in _properties(part)]
+        names = [name for part in parts for name in field_names(part)]
         if names:
             return f"its fields are {listed(dict.fromkeys(names))}"
         return f"the value there is {keywords.describe(schema)}"
@@ -136,9 +165,9 @@ class _Comparison:
         for name in dict.fromkeys((*keywords.required_fields(target), *keywords.required_fields(source))):
             offered, wanted = keywords.field_schema(source, name), keywords.field_schema(target, name)
             if offered is False:
-                return _at(path, f"it lacks the field {quoted(name)}; its fields are {listed(_properties(source))}")
+                return _at(path, f"it lacks the field {quoted(name)}; its fields are {listed(field_names(source))}")
             if wanted is False:
-                return _at(path, f"its field {quoted(name)} is not allowed; allowed are {listed(_properties(target))}")
+                return _at(path, f"its field {quoted(name)} is not allowed; allowed are {listed(field_names(target))}")
             clash = self.clash(offered, wanted, (*path, name))
             if clash:
                 return clash
@@ -213,11 +242,6 @@ def _clash_of_sizes(source: JsonSchema, target: JsonSchema, common: frozenset[st
             if least is not None and most is not None and least > most:
                 return f"at least {least} {unit} on one side, at most {most} {unit} on the other"
     return None
-
-
-def _properties(schema: JsonSchema) -> list[str]:
-    properties = schema.get("properties")
-    return list(properties) if isinstance(properties, dict) else []
 
 
 def _at(path: tuple[str, ...], text: str) -> str:

@@ -19,6 +19,10 @@ SIZES = {
 }
 """Keywords for the least and the most of something, by the type that they apply to."""
 _SHOWN = 10
+_REFERRING = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+_NULL, _BOOLEAN, _STRING = frozenset({"null"}), frozenset({"boolean"}), frozenset({"string"})
+_NUMBER, _INTEGER = frozenset({"number"}), frozenset({"integer", "number"})
+_ARRAY, _OBJECT = frozenset({"array"}), frozenset({"object"})
 
 
 def describe(schema: JsonValue, depth: int = 2) -> str:
@@ -61,25 +65,27 @@ def json_types(value: JsonValue) -> frozenset[str]:
     """Return the types that a value has: 2 and 2.0 are both integer and number."""
     match value:
         case None:
-            return frozenset({"null"})
+            return _NULL
         case bool():
-            return frozenset({"boolean"})
+            return _BOOLEAN
         case int():
-            return frozenset({"integer", "number"})
+            return _INTEGER
         case float():
-            return frozenset({"integer", "number"} if value.is_integer() else {"number"})
+            return _INTEGER if value.is_integer() else _NUMBER
         case str():
-            return frozenset({"string"})
+            return _STRING
         case list():
-            return frozenset({"array"})
+            return _ARRAY
         case _:
-            return frozenset({"object"})
+            return _OBJECT
 
 
 def type_names(schema: Mapping[str, JsonValue]) -> list[str]:
     """Return the types that the keyword `type` names, in its order; empty when it allows every type."""
     names = schema.get("type")
-    every = names if isinstance(names, list) else [names]
+    if isinstance(names, str):
+        return [names] if names in TYPES else []
+    every = names if isinstance(names, list) else []
     return [name for name in every if isinstance(name, str) and name in TYPES]
 
 
@@ -113,6 +119,11 @@ def with_definitions(schema: JsonSchema, root: JsonSchema) -> JsonSchema:
     return {**schema, **{name: root[name] for name in ("$defs", "definitions") if name in root}}
 
 
+def refers_to_schemas(schema: JsonSchema) -> bool:
+    """Return whether a schema says something of the same value by other schemas."""
+    return not _REFERRING.isdisjoint(schema)
+
+
 def all_of(schema: JsonSchema) -> list[JsonValue]:
     """Return the schemas that must all fit as well."""
     parts = schema.get("allOf")
@@ -141,6 +152,12 @@ def required_fields(schema: JsonSchema) -> list[str]:
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
+def field_names(schema: JsonSchema) -> list[str]:
+    """Return the names of the fields that a schema speaks of one by one."""
+    properties = schema.get("properties")
+    return list(properties) if isinstance(properties, dict) else []
+
+
 def field_schema(schema: JsonSchema, name: str) -> JsonValue:
     """Return the schema of one field of an object; False when an object cannot have it."""
     properties = schema.get("properties")
@@ -158,6 +175,13 @@ def item_schema(schema: JsonSchema, index: int) -> JsonValue:
     if isinstance(prefix, list) and index < len(prefix):
         return prefix[index]
     return schema.get("items", True)
+
+
+def treats_alike(schema: JsonSchema, count: int | None) -> bool:
+    """Return whether no keyword tells one of the first `count` items, or of all, or a field with such a name, apart."""
+    most = number(schema, "maxItems")
+    is_open = most is None or (count is not None and most >= count)
+    return is_open and not {"prefixItems", "properties"} & schema.keys()
 
 
 def number(schema: JsonSchema, keyword: str) -> int | float | None:

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
+from harness.artifact import Artifact
 from harness.budget import BudgetSnapshot
 from harness.catalog import ToolRole
 
@@ -32,6 +33,8 @@ class TraceKind(StrEnum):
     """Pressure reached the high threshold; once a run."""
     BUDGET_EXTEND = "budget.extend"
     """An operator raised the limits."""
+    RUN_CONTINUE = "run.continue"
+    """The plan goes on in the next workflow run of the chain, because the history of this one is long enough."""
     RUN_CANCEL = "run.cancel"
     RUN_FINISH = "run.finish"
 
@@ -56,3 +59,23 @@ class TraceEvent(BaseModel):
     message: str | None = None
     budget: BudgetSnapshot
     data: dict[str, JsonValue] = {}
+
+
+class TraceSlice(BaseModel):
+    """The answer of the query `trace`: events in their order."""
+
+    model_config = ConfigDict(frozen=True)
+
+    first: int
+    """Index of the first of them, counted from the start of the run."""
+    events: tuple[TraceEvent, ...] = ()
+
+
+class TracePage(BaseModel):
+    """Older trace events, in the artifact store as a JSON list."""
+
+    model_config = ConfigDict(frozen=True)
+
+    artifact: Artifact
+    events: int
+    """How many events there are in it."""

@@ -58,6 +58,14 @@ class Usage(BaseModel):
         return self.model_copy(update={name: count for name, count in counts.items() if count})
 
 
+NO_USAGE = Usage()
+
+
+def no_usage() -> Usage:
+    """Return the usage of a call that asked no model; as the default of a field, pydantic would copy it every time."""
+    return NO_USAGE
+
+
 class TryRecord(BaseModel):
     """One try of a node that did not end in its result."""
 
@@ -67,7 +75,7 @@ class TryRecord(BaseModel):
     """Temporal's activity attempt, from 1."""
     code: ErrorCode
     message: str
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=no_usage)
     started_at: datetime | None = None
     """None for a try whose worker was lost before it could say."""
     latency_ms: int = 0

@@ -35,13 +35,21 @@ def validate(plan: Plan, catalog: Catalog, *, max_nodes: int, calls_left: int) -
     graph_findings = _check_graph(plan, finals, index)
     seen: set[str] = set()
     for number, node in enumerate(plan.nodes, start=1):
-        node_id, label = (node.id, f"node {node.id!r}") if _is_good_id(node.id) else (None, f"node number {number}")
         findings = [*_check_id(node, seen), *_check_node(node, index)]
         if node.id not in seen:
             findings += graph_findings.get(node.id, [])
         seen.add(node.id)
-        found += [Violation(node_id, rule, f"{label}: {problem}") for rule, problem in findings]
+        found += _violations_of(node, number, findings)
     return tuple(found)
+
+
+def _violations_of(node: PlanNode, number: int, findings: list[Finding]) -> Iterator[Violation]:
+    """Yield findings as violations of their node, named by its number where its id is at fault."""
+    for rule, problem in findings:
+        if _is_good_id(node.id):
+            yield Violation(node.id, rule, f"node {node.id!r}: {problem}")
+        else:
+            yield Violation(None, rule, f"node number {number}: {problem}")
 
 
 def _check_size(size: int, max_nodes: int, calls_left: int) -> Iterator[Finding]:
@@ -65,13 +73,17 @@ def _is_good_id(node_id: str) -> bool:
 
 
 def _check_id(node: PlanNode, seen: set[str]) -> Iterator[Finding]:
-    if not node.id.strip():
-        yield Rule.BAD_ID, "node id must not be blank"
-    elif not _is_good_id(node.id):
-        allowed = f"use at most {MAX_ID_LENGTH} letters A-Z or a-z, digits, '_', '.' and '-'"
-        yield Rule.BAD_ID, f"node id {quoted(node.id)} is not allowed; {allowed}"
+    if not _is_good_id(node.id):
+        yield _bad_id(node.id)
     if node.id in seen:
         yield Rule.DUPLICATE_ID, f"duplicate node id {quoted(node.id)}; give each node an id of its own"
+
+
+def _bad_id(node_id: str) -> Finding:
+    if not node_id.strip():
+        return Rule.BAD_ID, "node id must not be blank"
+    allowed = f"use at most {MAX_ID_LENGTH} letters A-Z or a-z, digits, '_', '.' and '-'"
+    return Rule.BAD_ID, f"node id {quoted(node_id)} is not allowed; {allowed}"
 
 
 def _check_node(node: PlanNode, index: PlanIndex) -> Iterator[Finding]:
@@ -83,9 +95,9 @@ def _check_node(node: PlanNode, index: PlanIndex) -> Iterator[Finding]:
         elif dep not in index.nodes:
             hint = index.near_ids.hint(dep) or "; name a node of the plan or remove it"
             yield Rule.BAD_DEPENDENCY, f"missing node {quoted(dep)} in deps{hint}"
-    tool = index.tools.get(node.tool)
-    if tool is not None:
-        yield from check_arguments(node, tool, index)
+    signature = index.signatures.get(node.tool)
+    if signature is not None:
+        yield from check_arguments(node, signature, index)
     elif not node.tool.strip():
         yield Rule.UNKNOWN_TOOL, f"tool must not be blank; use one of {listed(index.tools)}"
     else:

@@ -5,6 +5,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
+from harness.artifact import Artifact, Result, StoredArgument
+from harness.binding import Arguments
 from harness.catalog import Catalog, ToolRole
 from harness.errors import bounded, listed
 from harness.plan import Plan
@@ -44,14 +46,14 @@ def bounded_verdict(verdict: Verdict) -> Verdict:
     return verdict if tuple(reasons) == verdict.reasons else verdict.model_copy(update={"reasons": tuple(reasons)})
 
 
-def report_text(result: JsonValue) -> str | None:
+def report_text(result: Result) -> str | None:
     """Return the text of a FINAL_SYNTHESIS result, or None when it is not a report object."""
     report = result.get("report") if isinstance(result, dict) else None
     return report if isinstance(report, str) else None
 
 
 def verify_structure(
-    plan: Plan, catalog: Catalog, statuses: Mapping[str, NodeStatus], results: Mapping[str, JsonValue]
+    plan: Plan, catalog: Catalog, statuses: Mapping[str, NodeStatus], results: Mapping[str, Result]
 ) -> Verdict:
     """Check the shape of a finished plan, all rules at once.
 
@@ -82,16 +84,25 @@ def final_node_id(plan: Plan, catalog: Catalog) -> str:
     return next(node.id for node in plan.nodes if _role(catalog, node.tool) is ToolRole.FINAL_SYNTHESIS)
 
 
-def sources_of(plan: Plan, node_id: str, results: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def sources_of(plan: Plan, node_id: str, results: Mapping[str, Result]) -> Arguments:
     """Return the results of a node's dependencies by tool name; a tool called more than once gives a list."""
     nodes = {node.id: node for node in plan.nodes}
-    by_tool: dict[str, list[JsonValue]] = {}
+    by_tool: dict[str, list[Result]] = {}
     for dep in dict.fromkeys(nodes[node_id].deps):
         by_tool.setdefault(nodes[dep].tool, []).append(results.get(dep))
-    return {tool: values[0] if len(values) == 1 else values for tool, values in by_tool.items()}
+    values: dict[str, JsonValue] = {}
+    stored: list[StoredArgument] = []
+    for tool, found in by_tool.items():
+        inline = [None if isinstance(result, Artifact) else result for result in found]
+        values[tool] = inline[0] if len(found) == 1 else [*inline]
+        for index, result in enumerate(found):
+            if isinstance(result, Artifact):
+                place = None if len(found) == 1 else index
+                stored.append(StoredArgument(name=tool, index=place, artifact=result))
+    return Arguments(values, tuple(stored))
 
 
-def _report_reasons(node_id: str, result: JsonValue) -> list[str]:
+def _report_reasons(node_id: str, result: Result) -> list[str]:
     text = report_text(result)
     if text is None:
         return [f"the result of {node_id!r} is no FinalReport: an object with a text field `report` is needed"]

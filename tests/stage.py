@@ -1,6 +1,7 @@
 """A stage for workflow tests: real server, real workflow and activities; scripted model and tools."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,22 +14,29 @@ from typing import Any
 from pydantic import BaseModel
 from temporalio.client import Client, WorkflowHandle
 
+from activities.artifacts import ArtifactStore, Owner
 from activities.model.cards import ModelCards
 from activities.model.request import ModelAnswer, ModelError, ModelRequest
 from activities.run_activities import RunActivities
+from activities.served import Activities
+from activities.state_pages import StateActivities
 from activities.tool_call import ToolActivities
 from activities.toolkit import Report, Tool, ToolContext, Toolkit, tool
 from harness.carry import RunInput
 from harness.catalog import Effect, ModelCard, ToolRole
 from harness.plan import Plan
 from harness.run import RunOptions, RunResult
+from harness.trace import TraceEvent
 from harness.usage import Usage
 from tests.builders import node, plan, results_of
+from tests.sandbox import SANDBOX
 from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
 
 CARD = ModelCard(name="scripted", input_token_usd=Decimal("0.000001"), output_token_usd=Decimal("0.000001"))
 CARDS = ModelCards(CARD)
+MEMORY = ArtifactStore.open("memory://")
+"""Serves workers that live in the process of the test."""
 USAGE = Usage(model="scripted", input_tokens=100, output_tokens=50, cost_usd=Decimal("0.00015"))
 _ids = count(1)
 
@@ -170,20 +178,24 @@ async def stage(
     max_cached_workflows: int = 1000,
     task_queue: str | None = None,
     graceful_stop: timedelta = timedelta(seconds=5),
+    store: ArtifactStore = MEMORY,
 ) -> AsyncIterator[Stage]:
     """Set the stage: a worker serves the scripted model and tools while the body runs."""
     model, tools = ScriptedModel(list(script)), ScriptedTools(outcomes or {})
     task_queue = task_queue or f"stage-{next(_ids)}"
     kit = toolkit(tools)
     served = kit.by_name()
-    runs = RunActivities({kit.name: kit}, model, lambda _: CARDS)
     worker = build_worker(
         client,
-        runs,
-        ToolActivities(served, model),
+        Activities(
+            RunActivities({kit.name: kit}, model, lambda _: CARDS, store),
+            ToolActivities(served, model, store),
+            StateActivities(store),
+        ),
         task_queue=task_queue,
         max_cached_workflows=max_cached_workflows,
         graceful_stop=graceful_stop,
+        workflow_runner=SANDBOX,
     )
     async with worker:
         yield Stage(client, model, tools, task_queue, served)
@@ -192,3 +204,10 @@ async def stage(
 def kinds(result: RunResult, *names: str) -> list[str]:
     """Return the trace as kinds, only those named when any is."""
     return [event.kind for event in result.trace if not names or event.kind in names]
+
+
+async def trace_of(result: RunResult) -> tuple[TraceEvent, ...]:
+    """Return the whole trace of a run, its pages included."""
+    owner = Owner("default", result.run_id)
+    pages = [json.loads(await MEMORY.get(owner, page.artifact.digest)) for page in result.trace_pages]
+    return (*(TraceEvent.model_validate(event) for page in pages for event in page), *result.trace)

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from shutil import which
 
+from temporalio.converter import DataConverter
 from temporalio.testing import WorkflowEnvironment
 
 from workflows.data_converter import DATA_CONVERTER
@@ -29,11 +30,13 @@ def beside_interpreter(name: str) -> str:
 
 
 @asynccontextmanager
-async def dev_server() -> AsyncIterator[WorkflowEnvironment]:
-    """Start the real dev server in memory."""
-    extra = [part for setting in TUNING for part in ("--dynamic-config-value", setting)]
+async def dev_server(
+    *settings: str, data_converter: DataConverter = DATA_CONVERTER
+) -> AsyncIterator[WorkflowEnvironment]:
+    """Start the real dev server in memory, with more settings than the usual ones."""
+    extra = [part for setting in (*TUNING, *settings) for part in ("--dynamic-config-value", setting)]
     environment = await WorkflowEnvironment.start_local(
-        data_converter=DATA_CONVERTER,
+        data_converter=data_converter,
         dev_server_existing_path=beside_interpreter("temporal"),
         dev_server_extra_args=["--log-level", "error", *extra],
     )

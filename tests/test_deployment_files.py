@@ -60,6 +60,16 @@ def test_compose_runs_two_workers_that_have_time_to_finish() -> None:
     assert "stop_grace_period" in worker
 
 
+def test_compose_workers_share_an_artifact_store_that_they_may_write() -> None:
+    (mount,) = SERVICES["worker"]["volumes"]
+    volume, _, folder = mount.partition(":")
+
+    assert volume in YAML(typ="safe").load(COMPOSE_FILE)["volumes"]
+    assert SERVICES["worker"]["environment"]["WHIPPLETREE_ARTIFACTS"] == f"${{WHIPPLETREE_ARTIFACTS:-{folder}}}"
+    made = final_stage().index(f"RUN install --directory --owner=whippletree {folder}")
+    assert made < final_stage().index("USER whippletree")
+
+
 def scripts_named_by_compose() -> list[Path]:
     return [ROOT / name for name in re.findall(r'"/(deploy/[^"]+)"', COMPOSE_FILE.read_text())]
 

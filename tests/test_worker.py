@@ -15,6 +15,7 @@ from temporalio.client import Client
 from harness.carry import RunInput
 from harness.run import RunStatus
 from workflows.orchestrator import OrchestratorWorkflow
+from workflows.payload_storage import store_of
 from workflows.task_queue import task_queue
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -40,12 +41,15 @@ async def worker(
     plain = {
         name: value for name, value in os.environ.items() if not name.startswith(("TEMPORAL_", "OPENAI_", "OTEL_"))
     }
+    store = store_of(client.data_converter)
+    assert store
+    shared = {"TEMPORAL_ADDRESS": client.service_client.config.target_host, "WHIPPLETREE_ARTIFACTS": store.name}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *script,
         *arguments,
         cwd=ROOT,
-        env=plain | {"TEMPORAL_ADDRESS": client.service_client.config.target_host} | settings,
+        env=plain | shared | settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -114,10 +118,12 @@ async def test_a_worker_works_where_signal_handlers_cannot_be_added(client: Clie
         (["--unknown"], {}, "--unknown"),
         ([], {"OPENAI_BASE_URL": "not a url"}, "OPENAI_BASE_URL"),
         ([], {"WHIPPLETREE_PRICES": "no/such/file.json"}, "no/such/file.json"),
+        ([], {"WHIPPLETREE_ARTIFACTS": "ftp://host"}, "WHIPPLETREE_ARTIFACTS names no store that can be used"),
+        ([], {"WHIPPLETREE_ARTIFACTS": "/dev/null/x"}, "the artifact store /dev/null/x cannot be used"),
         ([], {"TEMPORAL_ADDRESS": "127.0.0.1:1"}, "127.0.0.1:1"),
         (["--check"], {"TEMPORAL_NAMESPACE": "nowhere"}, "nowhere"),
     ],
-    ids=["toolkit", "module", "flag", "model settings", "prices", "server", "namespace"],
+    ids=["toolkit", "module", "flag", "model settings", "prices", "no store", "unusable store", "server", "namespace"],
 )
 async def test_a_worker_that_cannot_start_says_why_in_one_line(
     client: Client, arguments: list[str], settings: dict[str, str], named: str

@@ -1,6 +1,7 @@
 """Timeouts and retry policies of every activity, by name."""
 
 from datetime import timedelta
+from functools import cache
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
@@ -10,14 +11,25 @@ with workflow.unsafe.imports_passed_through():
 
 HEARTBEAT_TIMEOUT = timedelta(seconds=5)
 """How long a lost worker goes unnoticed, and half of the longest time a cancel needs to arrive."""
-GRACE = timedelta(seconds=5)
-"""How much later than the activity's own time limit Temporal gives it up, so that the activity can say why."""
+GRACE = timedelta(seconds=65)
+"""How much later than the activity's own time limit Temporal gives it up, so that the activity can say why.
+
+It may take the artifact store half a minute to give the arguments, and as long to keep the result. A lost or blocked
+worker is noticed by its heartbeats, much earlier.
+"""
 SHORT = timedelta(seconds=10)
 """Time limit of activities that do not wait for anybody."""
+STORE_LIMIT = timedelta(seconds=60)
+"""Time limit of activities that keep or load the state of a run."""
+STORE_TRIES = 8
+"""About two minutes of a store that does not answer, before the run gives up."""
+
+
 NON_RETRYABLE = ("PayloadsTooLarge",)
-"""A result over the wire limit; retryable by default, which would pay for it again and again."""
+"""A value over the wire limit; retryable by default, which would pay for it again and again."""
 
 
+@cache
 def retries(tries: int) -> RetryPolicy:
     """Return the back-off of 1 s doubling to 30 s with this many tries, the first included.
 

@@ -1,12 +1,18 @@
 """What a run says of itself: its result at the end, its state on the way, both within what one message can hold."""
 
+from itertools import islice
+
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from harness.message_fit import fit_result, fit_view
-    from harness.run import RunResult, RunView
+    from harness.run import NodeReport, RunResult, RunView
+    from harness.schedule import NodeStatus
 
 from workflows.run_state import Ending, RunState
+
+MAX_NODES_SHOWN = 1000
+_REMARKABLE = frozenset({NodeStatus.RUNNING, NodeStatus.FAILED})
 
 
 def result_of(state: RunState, ending: Ending) -> RunResult:
@@ -25,14 +31,17 @@ def result_of(state: RunState, ending: Ending) -> RunResult:
             attempts=tuple(state.attempts),
             budget=state.budget.snapshot(state.elapsed),
             trace=tuple(state.trace),
-            trace_dropped=state.trace_dropped,
+            trace_pages=tuple(state.trace_pages),
             model=state.model,
         )
     )
 
 
-def view_of(state: RunState) -> RunView:
-    """Return a run as it is now."""
+def view_of(state: RunState, *, most_nodes: int = MAX_NODES_SHOWN) -> RunView:
+    """Return a run as it is now, with its nodes; of a plan with more than `most_nodes` those that need attention."""
+    total = len(state.plan.nodes) if state.plan else 0
+    reports = state.node_reports() if total <= most_nodes else _remarkable(state, most_nodes)
+    counts = state.counts or {NodeStatus.PENDING: total}
     return fit_view(
         RunView(
             run_id=state.run_id,
@@ -41,9 +50,19 @@ def view_of(state: RunState) -> RunView:
             phase=state.phase,
             attempt=state.attempt,
             status=state.ending.status if state.ending else None,
-            nodes=state.node_reports(),
+            counts={status: count for status, count in counts.items() if count},
+            nodes=reports,
+            nodes_dropped=total - len(reports),
             budget=state.budget.snapshot(state.elapsed),
             model=state.model,
-            trace_length=state.trace_dropped + len(state.trace),
+            trace_pages=tuple(state.trace_pages),
+            trace_length=state.trace_offset + len(state.trace),
         )
     )
+
+
+def _remarkable(state: RunState, most: int) -> tuple[NodeReport, ...]:
+    if not most:
+        return ()
+    nodes = (node for node in state.nodes.values() if node.status in _REMARKABLE)
+    return tuple(node.report() for node in islice(nodes, most))

@@ -18,7 +18,7 @@ class Clock:
         self._state = state
         self._open: list[ActivityHandle[Any]] = []
         self._watch = asyncio.create_task(self._watch_limit())
-        self.is_over = False
+        self.is_over = state.time_left <= timedelta(0)
         """True from the moment when the limit has passed; it stays true."""
 
     async def wait_for(self, handle: "ActivityHandle[Any]", *, may_overrun: bool = False) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from harness.details import render_details
+    from harness.details import MAX_ROWS, render_details
 
 from workflows.answers import view_of
 from workflows.run_state import RunState
@@ -25,7 +25,8 @@ class CurrentDetails:
     def refresh(self) -> None:
         """Show the run as it is now."""
         self._shown_at = workflow.time()
-        workflow.set_current_details(render_details(view_of(self._state)))
+        rows = MAX_ROWS if len(self._state.nodes) <= MAX_ROWS else 0
+        workflow.set_current_details(render_details(view_of(self._state, most_nodes=rows)))
 
     def refresh_if_due(self) -> None:
         """Show the run as it is now unless that was done a moment ago."""

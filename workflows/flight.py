@@ -1,37 +1,36 @@
 """A flight: one node whose activity is under way."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from temporalio import workflow
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
-    from collections.abc import Mapping
-
-    from pydantic import JsonValue
-
-    from harness.binding import MAX_ARGUMENT_BYTES, checked_arguments, reuse_key
+    from harness.binding import MAX_ARGUMENT_BYTES, Arguments, checked_arguments, reuse_keys
     from harness.calls import ToolReply, ToolRequest
-    from harness.catalog import ModelCard, ToolRole, ToolSpec
+    from harness.catalog import Effect, ModelCard, ToolRole, ToolSpec
     from harness.grants import Grant
     from harness.model_choice import NO_CHOICE
     from harness.plan import PlanNode
+    from harness.result_facts import ResultFacts
+    from harness.signature import Signature
 
 from workflows.activity_options import HEARTBEAT_TIMEOUT, retries, within
 from workflows.node_state import NodeState
 from workflows.run_state import RunState
 from workflows.spans import NodeSpan
 
+MOST_BYTES_CHECKED = 65_536
+
 
 @dataclass(frozen=True)
-class Arguments:
-    """The arguments of a node, resolved."""
+class Call:
+    """What a node calls its tool with."""
 
-    values: dict[str, JsonValue]
-    size: int
-    """Encoded bytes."""
-    key: str | None
-    """Key under which the result may be reused by a later attempt; None when it may not."""
+    arguments: Arguments
+    keys: tuple[str, ...]
+    """Keys under which the result may be reused by a later attempt; none when it may not."""
 
 
 @dataclass(frozen=True)
@@ -44,29 +43,28 @@ class Flight:
     grant: Grant
     card: ModelCard
     """The model by which the grant was made."""
-    arguments: Arguments
+    call: Call
     span: NodeSpan
 
 
-def resolve(node: PlanNode, tool: ToolSpec, results: Mapping[str, JsonValue]) -> Arguments:
-    """Resolve the arguments of a node whose dependencies are DONE.
+def resolve(node: PlanNode, signature: Signature, facts: ResultFacts) -> Call:
+    """Resolve the call of a node whose dependencies are DONE.
 
     Raises:
         ToolError: when a binding does not resolve, or the arguments are larger than a message can hold.
     """
-    values, size = checked_arguments(node, tool, results, limit=MAX_ARGUMENT_BYTES)
-    return Arguments(values, size, reuse_key(tool, values) if tool.is_reusable else None)
+    tool = signature.tool
+    arguments = checked_arguments(node, tool, facts.results, limit=MAX_ARGUMENT_BYTES, signature=signature, facts=facts)
+    return Call(arguments, reuse_keys(tool, arguments) if tool.is_reusable else ())
 
 
-def launch(
-    run: RunState, state: NodeState, tool: ToolSpec, *, arguments: Arguments, granted: Grant, card: ModelCard
-) -> Flight:
+def launch(run: RunState, state: NodeState, tool: ToolSpec, *, call: Call, granted: Grant, card: ModelCard) -> Flight:
     """Start the activity of a node."""
     span = NodeSpan.start(run, state)
     with span.is_current():
         handle = workflow.start_activity(
             tool.name,
-            _request(run, tool, arguments.values, granted),
+            _request(run, tool, call.arguments, granted),
             result_type=ToolReply,
             activity_id=f"{state.node.id}@{run.attempt}",
             start_to_close_timeout=within(tool.timeout),
@@ -74,14 +72,18 @@ def launch(
             retry_policy=retries(granted.tries),
             task_queue=run.activity_queue,
             cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-            summary=f"{state.node.id} · try {state.tries + 1}",
+            summary=f"{state.node.id} · again" if state.tries else state.node.id,
         )
-    return Flight(state, tool, handle, granted, card, arguments, span)
+    return Flight(state, tool, handle, granted, card, call, span)
 
 
-def _request(run: RunState, tool: ToolSpec, values: dict[str, JsonValue], granted: Grant) -> ToolRequest:
+def _request(run: RunState, tool: ToolSpec, arguments: Arguments, granted: Grant) -> ToolRequest:
     """Build the request with the fields that differ from their default only: each byte is kept in history."""
-    fields: dict[str, JsonValue] = {"arguments": values} if values else {}
+    fields: dict[str, Any] = {"arguments": arguments.values} if arguments.values else {}
+    if arguments.stored:
+        fields["stored"] = arguments.stored
+        if tool.effect is not Effect.READ and (written := tuple(key for key in run.written if key in run.paid)):
+            fields["written"] = written
     if granted.tokens_per_try:
         fields["max_tokens"] = granted.tokens_per_try
     limit = run.request.options.max_result_bytes
@@ -89,7 +91,8 @@ def _request(run: RunState, tool: ToolSpec, values: dict[str, JsonValue], grante
         fields["max_result_bytes"] = limit
     if tool.role is ToolRole.FINAL_SYNTHESIS and run.feedback:
         fields["feedback"] = run.feedback
-    request, models = ToolRequest.model_validate(fields), run.request.options.models
-    if tool.max_model_tokens == 0 or models == NO_CHOICE:
-        return request
-    return request.model_copy(update={"models": models})
+    if tool.max_model_tokens and run.request.options.models != NO_CHOICE:
+        fields["models"] = run.request.options.models
+    if arguments.most_bytes > MOST_BYTES_CHECKED:
+        return ToolRequest.model_construct(**fields)  # What is valid already takes half a second to be checked again.
+    return ToolRequest(**fields)

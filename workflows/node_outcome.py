@@ -32,6 +32,8 @@ class ActivityFailure:
     kind: str = ""
     """Temporal's failure type, which is the code or a type of its own."""
     was_cancelled: bool = False
+    has_begun: bool = True
+    """False when the last try is known to have failed before it called anything."""
     is_exact: bool = True
     """False when the number of tries is an upper bound: Temporal does not tell how many a cancelled activity made."""
 
@@ -60,6 +62,7 @@ def read_failure(error: BaseException, *, granted_tries: int) -> ActivityFailure
                 tries_made=details.try_number if details else granted_tries,
                 kind=kind,
                 was_cancelled=kind == CANCELLED,
+                has_begun=details is None or details.has_begun,
                 is_exact=details is not None,
             )
         case TemporalTimeoutError():

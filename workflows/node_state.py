@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
+    from harness.artifact import Result, StoredResult
     from harness.catalog import ToolRole
     from harness.errors import ErrorCode
     from harness.plan import PlanNode
+    from harness.progress import NodeProgress
     from harness.run import NodeReport
     from harness.schedule import NodeStatus
     from harness.usage import Usage
@@ -26,6 +28,40 @@ class NodeState:
     error: str | None = None
     error_code: ErrorCode | None = None
     reused: bool = False
+    keys: tuple[str, ...] = ()
+    """Keys under which its result may be reused."""
+
+    @classmethod
+    def restored(cls, node: PlanNode, role: ToolRole, known: NodeProgress) -> "NodeState":
+        """Return a node as an earlier workflow run of the chain has left it."""
+        return cls(
+            node,
+            role,
+            status=known.status,
+            tries=known.tries,
+            usage=known.usage,
+            latency_ms=known.latency_ms,
+            error=known.error,
+            error_code=known.error_code,
+            reused=known.reused,
+            keys=known.keys,
+        )
+
+    def progress(self, result: Result) -> NodeProgress:
+        """Return the node for the next workflow run of the chain; the result counts for a DONE node only."""
+        fields: dict[str, object] = {
+            "tries": self.tries,
+            "usage": self.usage if self.usage.model else None,
+            "latency_ms": self.latency_ms,
+            "error": self.error,
+            "error_code": self.error_code,
+            "reused": self.reused,
+            "keys": self.keys,
+        }
+        told = {name: value for name, value in fields.items() if value or (name == "latency_ms" and value == 0)}
+        if self.status is NodeStatus.DONE:
+            told["result"] = StoredResult.of(result)
+        return NodeProgress.model_validate({"status": self.status, **told})
 
     def report(self) -> NodeReport:
         """Return the node for results and queries."""

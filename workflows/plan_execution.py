@@ -11,29 +11,27 @@ from dataclasses import dataclass, field
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from pydantic import JsonValue
-
+    from harness.artifact import Result
     from harness.budget import Amount
     from harness.catalog import Catalog, ToolSpec
     from harness.errors import ToolError
-    from harness.grants import base_reservation, grant, reserve_all
+    from harness.grants import base_reservation, grant, total_of
     from harness.model_choice import ModelRole
     from harness.plan import Plan
+    from harness.result_facts import ResultFacts
     from harness.schedule import BUDGET_EXHAUSTED, DEPENDENCY_FAILED, NodeStatus, Schedule
+    from harness.signature import Signature
     from harness.trace import TraceKind
 
-from workflows.flight import Arguments, Flight, launch, resolve
+from workflows.flight import Call, Flight, launch, resolve
 from workflows.node_outcome import failure_of
 from workflows.node_state import NodeState
 from workflows.run_state import OUT_OF_TIME, RunState
 from workflows.settlement import fail, reuse, settle_done, settle_failed, skip
 
-MAX_BYTES_IN_FLIGHT = 3_000_000
-"""Arguments of all nodes in flight: over 4 MiB of commands in one task the server terminates the run."""
-
-
+MAX_BYTES_IN_FLIGHT = 8_388_608
+"""Encoded arguments of all nodes in flight: a task encodes what it starts, and may take two seconds in all."""
 DOES_NOT_FIT = "the remaining work does not fit in what is left"
-HISTORY_IS_FULL = "the history of this workflow run is full; plan fewer nodes or smaller results"
 
 
 class StalledError(Exception):
@@ -50,58 +48,74 @@ class PlanExecution:
     must_stop: Callable[[], bool]
     """True when the wall clock is over."""
     on_change: Callable[[], None]
-    """Called after each event, to refresh what the Web UI shows."""
-    results: dict[str, JsonValue] = field(default_factory=dict)
-    """Results of DONE nodes by node id."""
-    refusal: str | None = None
-    """Why work was not started, once that has happened."""
+    """Called when nodes have started or ended, to refresh what the Web UI shows."""
+    is_resumed: bool = False
+    """True until the first execution, when an earlier workflow run of the chain has begun with the plan."""
     _held: dict[str, Amount] = field(default_factory=dict)
     _flights: dict[str, Flight] = field(default_factory=dict)
     _ended: deque[str] = field(default_factory=deque)
     _schedule: Schedule = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take every node of the plan as PENDING."""
+        """Take the nodes as the run knows them; those it does not know are PENDING."""
         self._tools: dict[str, ToolSpec] = {tool.name: tool for tool in self.catalog.tools}
+        self._facts = ResultFacts(self.run.results)
+        self._signatures = {name: Signature(tool) for name, tool in self._tools.items()}
         self._card = self.catalog.card_of(ModelRole.SYNTHESIS)
         self._nodes = {node.id: node for node in self.plan.nodes}
-        self.run.nodes = {node.id: NodeState(node, self._tools[node.tool].role) for node in self.plan.nodes}
-        self._schedule = Schedule.of(self.plan)
+        self._settled = 0
+        self._is_high_pressure = False
+        if not self.run.nodes:
+            self.run.take_nodes({node.id: NodeState(node, self._tools[node.tool].role) for node in self.plan.nodes})
+        self._schedule = Schedule.of(self.plan, self._ended_nodes())
 
     @property
     def is_complete(self) -> bool:
         """Return whether every node is DONE."""
-        return len(self.results) == len(self.plan.nodes)
+        return self.unfinished == 0
 
     @property
     def unfinished(self) -> int:
         """Return how many nodes are not DONE."""
-        return len(self.plan.nodes) - len(self.results)
+        return len(self.plan.nodes) - len(self.run.results)
 
-    def reuse(self, results: dict[str, JsonValue]) -> None:
+    @property
+    def is_paused(self) -> bool:
+        """Return whether nothing is in flight, but something is to be started in another workflow run."""
+        return not self._flights and not self._schedule.is_finished and self._must_pause
+
+    def reuse(self, results: dict[str, Result]) -> None:
         """Take results that an earlier attempt has paid for, before anything starts."""
         for node_id in self._nodes:
             if node_id in results:
                 self._reuse(node_id, results[node_id])
+                self._schedule.finish(node_id)
+
+    def retry(self) -> None:
+        """Let every node that is not DONE run again."""
+        for node_id, state in self.run.nodes.items():
+            if node_id not in self.run.results:
+                self.run.move(state, NodeStatus.PENDING)
+        self.run.refusal = None
+        self._schedule = Schedule.of(self.plan, self._ended_nodes())
 
     async def execute(self) -> None:
-        """Run every node that is not DONE until all are terminal or the time is over."""
-        self._schedule = Schedule.of(self.plan, done=self.results)
-        for node_id, status in self._schedule.status.items():
-            self.run.nodes[node_id].status = status
-        if not self._reserve_all():
-            self.refusal = DOES_NOT_FIT
+        """Run every node that has not ended until all have, the time is over, or the plan must pause."""
+        if not self._held and not self._reserve_all():
+            self.run.refusal = DOES_NOT_FIT
             self._skip_rest(BUDGET_EXHAUSTED)
             return
-        while not self._schedule.is_finished and not self.must_stop():
-            self._start_ready()
+        while not self._schedule.is_finished and not self.must_stop() and not self.is_paused:
+            if not self._must_pause:
+                self._start_ready()
+            self.on_change()
             if self._schedule.is_stalled:
                 msg = f"{self.unfinished} nodes are pending though none is ready or running"
                 raise StalledError(msg)
-            await workflow.wait_condition(lambda: bool(self._ended) or self._schedule.is_finished or self.must_stop())
+            await workflow.wait_condition(self._has_news)
             self._settle_ended()
-        if not self._schedule.is_finished:
-            self.refusal = OUT_OF_TIME
+        if self.must_stop() and not self._schedule.is_finished:
+            self.run.refusal = OUT_OF_TIME
             await self.stop(OUT_OF_TIME)
 
     async def stop(self, reason: str) -> None:
@@ -113,10 +127,24 @@ class PlanExecution:
             self._settle_ended(stopped=reason)
         self._skip_rest(reason)
 
+    @property
+    def _must_pause(self) -> bool:
+        """Return whether nothing more may start here; one node at least is settled in each workflow run."""
+        return self._settled > 0 and self.run.is_history_long
+
+    def _has_news(self) -> bool:
+        return bool(self._ended) or self._schedule.is_finished or self.is_paused or self.must_stop()
+
+    def _ended_nodes(self) -> dict[str, NodeStatus]:
+        return {node_id: state.status for node_id, state in self.run.nodes.items() if state.status.is_terminal}
+
     # Starting
 
     def _reserve_all(self) -> bool:
-        """Reserve one call for every node that is to run, and the tokens of the final synthesis."""
+        """Reserve one call for every node that is to run, and the tokens of the final synthesis.
+
+        What was reserved before continue-as-new is held again, whatever the run has overspent in between.
+        """
         budget, options = self.run.budget, self.run.request.options
         held = {
             node_id: base_reservation(
@@ -126,67 +154,72 @@ class PlanExecution:
                 budget=budget,
             )
             for node_id, node in self._nodes.items()
-            if node_id not in self.results
+            if not self._schedule.status[node_id].is_terminal
         }
-        is_reserved = reserve_all(budget, held.values())
-        self._held = held if is_reserved else {}
-        return is_reserved
+        if self.is_resumed:
+            self.is_resumed = False
+            budget.hold(total_of(held.values()))
+        elif not budget.reserve(total_of(held.values())):
+            return False
+        self._held = held
+        return True
 
     def _start_ready(self) -> None:
         """Start ready nodes in plan order, as many as may be in flight."""
-        limit = self.run.request.options.max_concurrency
+        limit, self._is_high_pressure = self.run.request.options.max_concurrency, self.run.is_high_pressure
         while len(self._flights) < limit and (node_id := self._schedule.peek_ready()) is not None:
             state, tool = self.run.nodes[node_id], self._tools[self._nodes[node_id].tool]
             try:
-                arguments = resolve(state.node, tool, self.results)
+                call = resolve(state.node, self._signatures[tool.name], self._facts)
             except ToolError as error:
                 self._fail_before_start(state, error)
                 continue
-            if arguments.key is not None and arguments.key in self.run.paid:
-                self._reuse(node_id, self.run.paid[arguments.key])
+            paid = next((key for key in call.keys if key in self.run.paid), None)
+            if paid is not None:
+                self._reuse(node_id, self.run.paid[paid])
                 self._skip_all(self._schedule.finish(node_id), DEPENDENCY_FAILED)
-            elif not self._has_room_on_the_wire(arguments):
+            elif not self._has_room_for(call):
                 return
             else:
-                self._start(state, tool, arguments)
+                self._start(state, tool, call)
 
-    def _has_room_on_the_wire(self, arguments: Arguments) -> bool:
-        in_flight = sum(flight.arguments.size for flight in self._flights.values())
-        return not self._flights or in_flight + arguments.size <= MAX_BYTES_IN_FLIGHT
+    def _has_room_for(self, call: Call) -> bool:
+        """Return whether the arguments of what is in flight leave room for more: a task encodes all that it starts."""
+        in_flight = sum(flight.call.arguments.most_bytes for flight in self._flights.values())
+        return not self._flights or in_flight + call.arguments.most_bytes <= MAX_BYTES_IN_FLIGHT
 
-    def _start(self, state: NodeState, tool: ToolSpec, arguments: Arguments) -> None:
-        """Start a node, or skip it when its model tokens do not fit in the budget or history is full."""
-        node_id, granted = state.node.id, None
-        if not self.run.is_history_full:
-            granted = grant(
-                tool,
-                self._held[node_id],
-                budget=self.run.budget,
-                card=self._card,
-                is_high_pressure=self.run.is_high_pressure,
-            )
+    def _start(self, state: NodeState, tool: ToolSpec, call: Call) -> None:
+        """Start a node, or skip it when its model tokens do not fit in the budget."""
+        node_id = state.node.id
+        granted = grant(
+            tool,
+            self._held[node_id],
+            budget=self.run.budget,
+            card=self._card,
+            is_high_pressure=self._is_high_pressure,
+        )
         if granted is None:
-            self.refusal = HISTORY_IS_FULL if self.run.is_history_full else DOES_NOT_FIT
+            self.run.refusal = DOES_NOT_FIT
             self._skip_all((node_id,), BUDGET_EXHAUSTED)
             self._skip_all(self._schedule.skip(node_id), DEPENDENCY_FAILED)
             return
         del self._held[node_id]
-        flight = launch(self.run, state, tool, arguments=arguments, granted=granted, card=self._card)
+        flight = launch(self.run, state, tool, call=call, granted=granted, card=self._card)
         flight.handle.add_done_callback(lambda _: self._ended.append(node_id))
         self._flights[node_id] = flight
         self._schedule.start(node_id)
-        state.status, state.error, state.error_code = NodeStatus.RUNNING, None, None
+        self.run.move(state, NodeStatus.RUNNING)
+        state.error, state.error_code = None, None
         self.run.emit(TraceKind.NODE_START, state.status, node=state, data={"tool": tool.name})
-        self.on_change()
 
     def _fail_before_start(self, state: NodeState, error: ToolError) -> None:
         self._release(state.node.id)
         fail(self.run, state, error.code, error.message)
         self._skip_all(self._schedule.fail(state.node.id), DEPENDENCY_FAILED)
 
-    def _reuse(self, node_id: str, value: JsonValue) -> None:
+    def _reuse(self, node_id: str, result: Result) -> None:
         self._release(node_id)
-        self.results[node_id] = value
+        self.run.results[node_id] = result
         reuse(self.run, self.run.nodes[node_id])
 
     # Settling
@@ -195,16 +228,14 @@ class PlanExecution:
         while self._ended:
             flight = self._flights.pop(self._ended.popleft())
             self._settle(flight, stopped)
+            self._settled += 1
             flight.span.end(flight.state)
-            self.run.note_pressure()
-            self.on_change()
+        self.run.note_pressure()
 
     def _settle(self, flight: Flight, stopped: str | None) -> None:
         node_id, failure = flight.state.node.id, failure_of(flight.handle, granted_tries=flight.grant.tries)
         if failure is None:
-            reply = flight.handle.result()
-            settle_done(self.run, flight, reply)
-            self.results[node_id] = reply.value
+            settle_done(self.run, flight, flight.handle.result())
             skipped = self._schedule.finish(node_id)
         else:
             settle_failed(self.run, flight, failure, stopped)

@@ -7,6 +7,7 @@ with workflow.unsafe.imports_passed_through():
 
     from pydantic import JsonValue
 
+    from harness.artifact import Result
     from harness.errors import ErrorClass, ErrorCode
     from harness.partial_report import partial_report
     from harness.recovery import (
@@ -21,12 +22,8 @@ with workflow.unsafe.imports_passed_through():
     from harness.run import FAILED_STATUS, AttemptRecord, RunPhase, RunStatus
     from harness.schedule import NodeStatus
     from harness.trace import TraceKind
-    from harness.wire_size import encoded_size
 
 from workflows.run_state import RunState
-
-MAX_WRITTEN_BYTES = 700_000
-"""Results of what was written that the next attempt can be told."""
 
 
 def recover(
@@ -35,7 +32,7 @@ def recover(
     message: str,
     *,
     code: ErrorCode | None = None,
-    unfinished: Mapping[str, JsonValue] | None = None,
+    unfinished: Mapping[str, Result] | None = None,
 ) -> RunPhase:
     """Decide what follows from a failure of the current phase; record both the rule and what is really done.
 
@@ -56,7 +53,7 @@ def recover(
             return _halt(state, error_class, message, code)
 
 
-def exhaust(state: RunState, results: Mapping[str, JsonValue], why: str) -> RunPhase:
+def exhaust(state: RunState, results: Mapping[str, Result], why: str) -> RunPhase:
     """End the run BUDGET_EXHAUSTED, with every finished result in a partial report."""
     report = partial_report(state.node_reports(), results, why)
     uncertain = any(node.error_code is ErrorCode.UNCERTAIN_EFFECT for node in state.nodes.values())
@@ -69,7 +66,7 @@ def exhaust(state: RunState, results: Mapping[str, JsonValue], why: str) -> RunP
     )
 
 
-def _situation(state: RunState, error_class: ErrorClass, unfinished: Mapping[str, JsonValue] | None) -> Situation:
+def _situation(state: RunState, error_class: ErrorClass, unfinished: Mapping[str, Result] | None) -> Situation:
     return Situation(
         error_class=error_class,
         can_retry_in_place=unfinished is not None,
@@ -81,7 +78,6 @@ def _situation(state: RunState, error_class: ErrorClass, unfinished: Mapping[str
         calls_left=state.budget.left().tool_calls,
         has_room=state.budget.pressure(state.elapsed) < 1.0,
         is_high_pressure=state.is_high_pressure,
-        can_carry_writes=encoded_size(state.written) <= MAX_WRITTEN_BYTES,
     )
 
 

@@ -9,24 +9,25 @@ from temporalio.exceptions import ApplicationError
 with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue
 
+    from harness.artifact import Artifact, Result
     from harness.budget import Budget, Extension
-    from harness.carry import Carry, RunInput
-    from harness.catalog import Catalog
+    from harness.carry import RunInput
+    from harness.catalog import Catalog, Effect, ToolSpec
     from harness.errors import INVALID_REQUEST, ErrorClass, ErrorCode, classify
-    from harness.message_fit import fit_carry
     from harness.plan import Plan
-    from harness.recovery import FAILURES_KEPT, FailureContext
+    from harness.recovery import FailureContext
     from harness.run import AttemptRecord, NodeReport, RunPhase, RunRequest, RunStatus, draft_nodes
-    from harness.trace import TraceEvent, TraceKind
+    from harness.schedule import NodeStatus
+    from harness.trace import TraceEvent, TraceKind, TracePage
     from harness.verification import Verdict
 
 from workflows.node_state import NodeState
 
 OUT_OF_TIME = "the wall-clock limit is reached"
 MESSAGE_IDS_KEPT = 200
-MAX_HISTORY_BYTES = 40_000_000
-MAX_HISTORY_EVENTS = 45_000
-"""Temporal terminates a workflow run at 50 MiB or 51,200 events."""
+MAX_RUN_BYTES = 6_000_000
+MAX_RUN_EVENTS = 9_000
+"""A plan goes on in the next workflow run beyond these, also on a server that does not suggest it."""
 
 
 @dataclass
@@ -51,6 +52,7 @@ class RunState:
     activity_queue: str | None = None
     """Task queue of the activities; None for that of the workflow."""
     attempt: int = 0
+    attempt_started_at: datetime | None = None
     phase: RunPhase = RunPhase.CREATED
     retries: int = 0
     catalog: Catalog | None = None
@@ -58,16 +60,29 @@ class RunState:
     planned_by: str = ""
     """The model that answered with the plan."""
     nodes: dict[str, NodeState] = field(default_factory=dict)
+    counts: dict[NodeStatus, int] = field(default_factory=dict)
+    """How many nodes there are in each state."""
+    changed: dict[str, None] = field(default_factory=dict)
+    """Ids of the nodes that are in no page as they are now."""
+    results: dict[str, Result] = field(default_factory=dict)
+    """Results of the DONE nodes of the plan, by node id."""
+    stays_until: int = 0
+    """Length of the history before which the plan does not go on elsewhere, because that has just failed."""
+    refusal: str | None = None
+    """Why work of the plan was not started, once that has happened."""
     failures: list[FailureContext] = field(default_factory=list)
     attempts: list[AttemptRecord] = field(default_factory=list)
-    paid: dict[str, JsonValue] = field(default_factory=dict)
+    paid: dict[str, Result] = field(default_factory=dict)
     """Results of earlier attempts that may be reused, by reuse key."""
-    earned: dict[str, JsonValue] = field(default_factory=dict)
+    earned: dict[str, Result] = field(default_factory=dict)
     """Results of this attempt that a later one may reuse."""
-    written: dict[str, JsonValue] = field(default_factory=dict)
+    written: dict[str, Result] = field(default_factory=dict)
     """Results of tools that write, of all attempts: a later one must reuse them."""
     trace: list[TraceEvent] = field(default_factory=list)
-    trace_dropped: int = 0
+    """Events that are in no page."""
+    trace_pages: list[TracePage] = field(default_factory=list)
+    pages: list[Artifact] = field(default_factory=list)
+    """Pages of the state of this attempt, from earlier workflow runs of the chain."""
     applied_messages: dict[str, None] = field(default_factory=dict)
     pressure_reported: bool = False
     feedback: str = ""
@@ -82,52 +97,28 @@ class RunState:
             raise ApplicationError(
                 "carry is set by continue-as-new only; leave it out", type=INVALID_REQUEST, non_retryable=True
             )
-        run_id = info.workflow_id
         request = RunRequest.model_validate(given.model_dump(exclude={"carry", "activity_queue"}, exclude_unset=True))
         if carry is None:
             budget = Budget(request.options.limits)
-            return cls(request, run_id, workflow.now(), budget, given.activity_queue or None)
+            return cls(request, info.workflow_id, workflow.now(), budget, given.activity_queue or None)
         return cls(
             request,
-            run_id,
+            info.workflow_id,
             carry.started_at,
             Budget(carry.limits, carry.ledger),
             given.activity_queue or None,
             attempt=carry.attempt,
+            attempt_started_at=carry.attempt_started_at,
             retries=carry.retries,
             failures=list(carry.failures),
-            attempts=list(carry.attempts),
-            paid=carry.paid | carry.written,
-            written=dict(carry.written),
             trace=list(carry.trace),
-            trace_dropped=carry.trace_dropped,
+            trace_pages=list(carry.trace_pages),
+            pages=list(carry.pages),
             applied_messages=dict.fromkeys(carry.applied_messages),
             pressure_reported=carry.pressure_reported,
             feedback=carry.feedback,
+            refusal=carry.refusal,
         )
-
-    def next_input(self) -> RunInput:
-        """Return the input of the next attempt, within what one message can hold."""
-        carry = fit_carry(
-            Carry(
-                attempt=self.attempt + 1,
-                started_at=self.started_at,
-                limits=self.budget.limits,
-                ledger=self.budget.ledger,
-                retries=self.retries,
-                failures=tuple(self.failures[-FAILURES_KEPT:]),
-                attempts=tuple(self.attempts),
-                paid={key: value for key, value in (self.paid | self.earned).items() if key not in self.written},
-                written=self.written,
-                trace=tuple(self.trace),
-                trace_dropped=self.trace_dropped,
-                applied_messages=tuple(self.applied_messages)[-MESSAGE_IDS_KEPT:],
-                pressure_reported=self.pressure_reported,
-                feedback=self.feedback,
-            )
-        )
-        queue = {"activity_queue": self.activity_queue} if self.activity_queue else {}
-        return RunInput.model_validate({**self.request.model_dump(exclude_unset=True), **queue, "carry": carry})
 
     @property
     def model(self) -> str:
@@ -150,11 +141,36 @@ class RunState:
         return self.budget.is_high(self.elapsed)
 
     @property
-    def is_history_full(self) -> bool:
-        """Return whether nothing more may start, because Temporal ends a run whose history outgrows its limits."""
+    def is_history_long(self) -> bool:
+        """Return whether the plan had better go on in another workflow run."""
         info = workflow.info()
         size, length = info.get_current_history_size(), info.get_current_history_length()
-        return size > MAX_HISTORY_BYTES or length > MAX_HISTORY_EVENTS
+        is_long = info.is_continue_as_new_suggested() or size > MAX_RUN_BYTES or length > MAX_RUN_EVENTS
+        return is_long and length >= self.stays_until
+
+    @property
+    def trace_offset(self) -> int:
+        """Return how many events are in pages."""
+        return sum(page.events for page in self.trace_pages)
+
+    def note_paid(self, tool: ToolSpec, keys: tuple[str, ...], result: Result) -> None:
+        """Remember a result for equal calls of later attempts."""
+        kept = self.earned if tool.effect is Effect.READ else self.written
+        for key in keys:
+            kept[key] = result
+
+    def take_nodes(self, nodes: dict[str, NodeState]) -> None:
+        """Take the nodes of a plan as they are."""
+        self.nodes, self.counts = nodes, {}
+        for node in nodes.values():
+            self.counts[node.status] = self.counts.get(node.status, 0) + 1
+
+    def move(self, node: NodeState, status: NodeStatus) -> None:
+        """Give a node another state."""
+        self.counts[node.status] -= 1
+        self.counts[status] = self.counts.get(status, 0) + 1
+        node.status = status
+        self.changed[node.node.id] = None
 
     def emit(
         self,
@@ -167,9 +183,10 @@ class RunState:
         data: dict[str, JsonValue] | None = None,
     ) -> None:
         """Append one event to the trace."""
+        now = workflow.now()
         self.trace.append(
             TraceEvent(
-                timestamp=workflow.now(),
+                timestamp=now,
                 run_id=self.run_id,
                 session_id=self.request.session_id,
                 attempt=self.attempt,
@@ -179,7 +196,7 @@ class RunState:
                 status=status,
                 latency_ms=latency_ms,
                 message=message,
-                budget=self.budget.snapshot(self.elapsed),
+                budget=self.budget.snapshot(now - self.started_at),
                 data=data or {},
             )
         )

@@ -5,6 +5,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue
 
+    from harness.artifact import Artifact
     from harness.calls import ToolReply
     from harness.catalog import Effect
     from harness.errors import ErrorCode, bounded
@@ -24,18 +25,25 @@ def settle_done(run: RunState, flight: Flight, reply: ToolReply) -> None:
     """Charge every try of a node that has its result, and mark it DONE."""
     state, lost = flight.state, reply.try_number - 1 - len(reply.tries)
     usage = total_usage(reply.tries, reply.usage).plus(usage_of_lost(flight.grant, lost, flight.card))
-    run.budget.settle(flight.grant.reserved, tool_calls=reply.try_number, usage=usage)
+    calls = reply.try_number - 1 if reply.is_reused else reply.try_number
+    run.budget.settle(flight.grant.reserved, tool_calls=calls, usage=usage)
     _emit_retries(run, flight, reply.tries, before=reply.try_number)
-    state.tries += reply.try_number
+    state.tries += calls
     state.usage = state.usage.plus(usage)
+    state.keys = tuple(dict.fromkeys(filter(None, (*flight.call.keys, reply.key))))
+    result = run.written[reply.key] if reply.is_reused else reply.result
+    run.results[state.node.id] = result
+    run.note_paid(flight.tool, state.keys, result)
+    if reply.is_reused:
+        reuse(run, state)
+        return
     state.latency_ms = reply.latency_ms
-    state.status = NodeStatus.DONE
-    if flight.arguments.key is not None:
-        kept = run.earned if flight.tool.effect is Effect.READ else run.written
-        kept[flight.arguments.key] = reply.value
+    run.move(state, NodeStatus.DONE)
     data: dict[str, JsonValue] = {"tool": flight.tool.name, "tries": state.tries, "queue_ms": reply.queue_ms}
     if usage.model:
         data |= {"model": usage.model, "tokens": usage.total_tokens}
+    if isinstance(result, Artifact):
+        data |= {"artifact": result.digest, "bytes": result.size}
     run.emit(TraceKind.NODE_FINISH, state.status, node=state, latency_ms=reply.latency_ms, data=data)
 
 
@@ -52,11 +60,12 @@ def settle_failed(run: RunState, flight: Flight, failure: ActivityFailure, stopp
     state.latency_ms = last.latency_ms if last else None
     queue_ms = last.queue_ms if last else None
     if stopped is not None and failure.was_cancelled:
-        is_uncertain = flight.tool.effect is Effect.WRITE
+        is_uncertain = flight.tool.effect is Effect.WRITE and failure.has_begun
         code = ErrorCode.UNCERTAIN_EFFECT if is_uncertain else None
         fail(run, state, code, stopped, status=NodeStatus.CANCELLED, queue_ms=queue_ms)
     else:
-        fail(run, state, code_of_effect(flight.tool.effect, failure.code), failure.message, queue_ms=queue_ms)
+        code = code_of_effect(flight.tool.effect, failure.code) if failure.has_begun else failure.code
+        fail(run, state, code, failure.message, queue_ms=queue_ms)
 
 
 def fail(
@@ -69,7 +78,8 @@ def fail(
     queue_ms: int | None = None,
 ) -> None:
     """Mark a node as ended without a result; `queue_ms` is None when its last try could not tell."""
-    state.status, state.error, state.error_code = status, bounded(message), code
+    run.move(state, status)
+    state.error, state.error_code = bounded(message), code
     data: dict[str, JsonValue] = {
         "tool": state.node.tool,
         "tries": state.tries,
@@ -81,13 +91,15 @@ def fail(
 
 def skip(run: RunState, state: NodeState, reason: str) -> None:
     """Mark a node as not run."""
-    state.status, state.error, state.error_code, state.latency_ms = NodeStatus.SKIPPED, reason, None, None
+    run.move(state, NodeStatus.SKIPPED)
+    state.error, state.error_code, state.latency_ms = reason, None, None
     run.emit(TraceKind.NODE_SKIP, state.status, node=state, message=reason, data={"tool": state.node.tool})
 
 
 def reuse(run: RunState, state: NodeState) -> None:
     """Mark a node as DONE by a result that an earlier attempt has paid for."""
-    state.status, state.reused = NodeStatus.DONE, True
+    run.move(state, NodeStatus.DONE)
+    state.reused = True
     run.emit(TraceKind.NODE_REUSE, state.status, node=state, data={"tool": state.node.tool})
 
 

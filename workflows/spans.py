@@ -7,8 +7,8 @@ Without telemetry the tracer is OpenTelemetry's own, which does nothing.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -43,13 +43,18 @@ class RunSpans:
         self._outside = otel.get_current()
         self._run = _start_in_chain("run", self._outside, _of_run(run), run.started_at)
         name, within_run = f"attempt {run.attempt}", trace.set_span_in_context(self._run, self._outside)
-        self._attempt = _start_in_chain(name, within_run, _of_attempt(run), workflow.now())
+        run.attempt_started_at = run.attempt_started_at or workflow.now()
+        self._attempt = _start_in_chain(name, within_run, _of_attempt(run), run.attempt_started_at)
         # Never detached: the context belongs to the task and ends with it. Detaching would fail in an evicted workflow.
         otel.attach(trace.set_span_in_context(self._attempt, within_run))
 
-    def hand_over(self) -> None:
-        """End the attempt because another one follows; call it right before continue-as-new."""
-        _end(self._attempt, "REPLANNED", self._state.failures[-1].error_class)
+    def hand_over(self, *, is_executing: bool) -> None:
+        """Leave the spans to the next workflow run; call it right before continue-as-new.
+
+        The attempt ends unless its plan is still executing.
+        """
+        if not is_executing:
+            _end(self._attempt, "REPLANNED", self._state.failures[-1].error_class)
         otel.attach(self._outside)
 
     def end(self, failure: str | None = None) -> None:
@@ -79,6 +84,8 @@ class NodeSpan:
     def start(cls, run: RunState, state: NodeState) -> "NodeSpan":
         """Start the span within the attempt, whatever other nodes are running."""
         node_id, tool = state.node.id, state.node.tool
+        if not _is_traced():
+            return cls(trace.INVALID_SPAN, state.tries, 0)
         attributes: Attributes = _of_attempt(run) | {
             "whippletree.node_id": node_id,
             "gen_ai.operation.name": "execute_tool",
@@ -87,14 +94,16 @@ class NodeSpan:
         span = _tracer().start_span(f"node {node_id}", attributes=attributes)
         return cls(span, state.tries, state.usage.total_tokens)
 
-    @contextmanager
-    def is_current(self) -> Iterator[None]:
+    def is_current(self) -> AbstractContextManager[object]:
         """Make the spans of activities nest under this one that the body starts. The body must not wait."""
-        with trace.use_span(self.span, record_exception=False, set_status_on_exception=False):
-            yield
+        if self.span is trace.INVALID_SPAN:
+            return nullcontext()
+        return trace.use_span(self.span, record_exception=False, set_status_on_exception=False)
 
     def end(self, state: NodeState) -> None:
         """End the span with how the node was settled."""
+        if self.span is trace.INVALID_SPAN:
+            return
         self.span.set_attribute("whippletree.tries", state.tries - self.tries_before)
         self.span.set_attribute("whippletree.tokens", state.usage.total_tokens - self.tokens_before)
         is_success = state.status is NodeStatus.DONE
@@ -129,6 +138,11 @@ def _end(span: Span, status: str, error: str | None) -> None:
         span.set_attribute("error.type", str(error))
         span.set_status(Status(StatusCode.ERROR, str(error)))
     span.end()
+
+
+def _is_traced() -> bool:
+    """Return whether spans go anywhere; without telemetry a plan of thousands of nodes makes none."""
+    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
 
 
 def _tracer() -> trace.Tracer:

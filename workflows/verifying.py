@@ -5,6 +5,7 @@ from temporalio.workflow import ActivityCancellationType
 
 with workflow.unsafe.imports_passed_through():
     from activities.run_activities import RunActivities
+    from harness.artifact import StoredResult
     from harness.calls import VerifyRequest
     from harness.catalog import Catalog
     from harness.errors import ErrorClass, ErrorCode
@@ -24,49 +25,50 @@ with workflow.unsafe.imports_passed_through():
 from workflows.activity_options import HEARTBEAT_TIMEOUT, SHORT, retries, within
 from workflows.clock import Clock
 from workflows.node_outcome import failure_of
-from workflows.plan_execution import PlanExecution
 from workflows.recover import recover
 from workflows.run_state import RunState
 
 TRIES = 3
-MAX_CHECKED_BYTES = 1_500_000
-"""Largest encoded report with its sources that is sent to be checked: over 2 MiB the run would hang."""
+MAX_CHECKED_BYTES = 16_777_216
+"""Largest encoded report with those sources that are not in the artifact store, which is sent to be checked."""
 
 
-async def verify(state: RunState, execution: PlanExecution, clock: Clock) -> RunPhase:
+async def verify(state: RunState, plan: Plan, catalog: Catalog, clock: Clock) -> RunPhase:
     """Publish the report of a finished plan if it passes; nothing else opens that gate."""
-    plan, catalog = execution.plan, execution.catalog
     statuses = {node_id: node.status for node_id, node in state.nodes.items()}
-    verdict = verify_structure(plan, catalog, statuses, execution.results)
+    verdict = verify_structure(plan, catalog, statuses, state.results)
     if verdict.passed and catalog.has_verifier:
-        verdict = await _judge(state, plan, catalog, execution, clock)
+        verdict = await _judge(state, plan, catalog, clock)
     state.verdict = verdict
     status = "DONE" if verdict.passed else "FAILED"
     data = {"outcome": verdict.outcome}
     state.emit(TraceKind.VERIFICATION_FINISH, status, message=verdict.reason, data={**data})
     if verdict.passed:
-        return state.end(RunStatus.SUCCEEDED, report=report_text(execution.results[final_node_id(plan, catalog)]))
+        return state.end(RunStatus.SUCCEEDED, report=report_text(state.results[final_node_id(plan, catalog)]))
     state.feedback = verdict.reason
     error_class = ErrorClass.VALIDATION if verdict.outcome == "REJECTED" else ErrorClass.FATAL
     code = ErrorCode.INVALID_OUTPUT if verdict.outcome == "REJECTED" else ErrorCode.TOOL_EXECUTION_FAILED
     return recover(state, error_class, verdict.reason, code=code)
 
 
-async def _judge(state: RunState, plan: Plan, catalog: Catalog, execution: PlanExecution, clock: Clock) -> Verdict:
+async def _judge(state: RunState, plan: Plan, catalog: Catalog, clock: Clock) -> Verdict:
     """Have the toolkit check the report against what it was written from. The work is paid for, so it may overrun."""
     final = final_node_id(plan, catalog)
-    report, sources = execution.results[final], sources_of(plan, final, execution.results)
-    size = encoded_size([report, sources])
+    report, sources = StoredResult.of(state.results[final]).value, sources_of(plan, final, state.results)
+    size = encoded_size([report, sources.values])
     if size > MAX_CHECKED_BYTES:
         why = f"report and sources have {size:,} bytes, the limit of a check is {MAX_CHECKED_BYTES:,}"
         return _not_verified(f"{why}; give the report fewer or smaller sources")
     checked = workflow.start_activity_method(
         RunActivities.verify_report,
-        VerifyRequest(
-            goal=state.request.goal,
-            toolkit=state.request.toolkit,
-            report=report,
-            results=sources,
+        VerifyRequest.model_validate(
+            {
+                "goal": state.request.goal,
+                "toolkit": state.request.toolkit,
+                "report": report,
+                "results": sources.values,
+                **({"stored": sources.stored} if sources.stored else {}),
+            }
         ),
         start_to_close_timeout=within(SHORT),
         heartbeat_timeout=HEARTBEAT_TIMEOUT,

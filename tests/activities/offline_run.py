@@ -63,7 +63,7 @@ async def run_games(goal: str, *, feedback: str = "") -> Outcome:
     for node in drafted.plan.nodes:
         tool = toolkit.by_name().get(node.tool)
         assert tool is not None
-        arguments = materialise(node, tool.spec, by_node)
+        arguments = materialise(node, tool.spec, by_node).values
         by_node[node.id] = by_tool[node.tool] = await call(tool, arguments, model=model, feedback=feedback)
     await model.close()
     assert toolkit.verify is not None

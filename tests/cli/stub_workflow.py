@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.plan import PlanNode
     from harness.run import NodeReport, RunPhase, RunResult, RunStatus, RunView
     from harness.schedule import NodeStatus
-    from harness.trace import TraceEvent, TraceKind
+    from harness.trace import TraceEvent, TraceKind, TraceSlice
 
 REPORT = "The report\nwith \x1b[31mred\x1b[0m and [bold]markup[/bold] and 日本"
 
@@ -70,8 +70,8 @@ class StubWorkflow:
         )
 
     @workflow.query
-    def trace(self, after: int = 0) -> tuple[TraceEvent, ...]:
-        return tuple(self._trace[after : after + 2])
+    def trace(self, after: int = 0) -> TraceSlice:
+        return TraceSlice(first=after, events=tuple(self._trace[after : after + 2]))
 
     @workflow.update
     async def extend(self, more: Extension) -> BudgetSnapshot:

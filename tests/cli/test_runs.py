@@ -5,14 +5,20 @@ from decimal import Decimal
 from typing import Any, cast
 
 import pytest
+from pydantic import TypeAdapter
 from temporalio.client import Client, WorkflowUpdateRPCTimeoutOrCancelledError
+from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.artifacts import ArtifactStore, Owner
 from cli import runs
 from cli.exit_codes import ExitCode, Refusal
 from cli.runs import Run
+from harness.artifact import Artifact
 from harness.budget import BudgetSnapshot, Extension
-from harness.trace import TraceEvent, TraceKind
+from harness.run import RunPhase, RunView
+from harness.trace import TraceEvent, TraceKind, TracePage, TraceSlice
+from workflows.data_converter import data_converter
 
 BUDGET = BudgetSnapshot(
     tokens=0,
@@ -25,6 +31,7 @@ BUDGET = BudgetSnapshot(
     max_wall_clock=timedelta(1),
     pressure=0,
 )
+STORE = ArtifactStore.open("memory://")
 MORE = Extension(message_id="one", tokens=5)
 
 
@@ -32,15 +39,41 @@ class Handle:
     """Answers as the workflow would."""
 
     def __init__(
-        self, *, events: int = 0, dropped: int = 0, page: int = 10, fails: list[Exception] | None = None
+        self, *, events: int = 0, paged: int = 0, page: int = 10, fails: list[Exception] | None = None
     ) -> None:
-        self.trace = tuple(event(number) for number in range(dropped, events))
-        self.dropped, self.page, self.fails = dropped, page, fails or []
+        self.trace = tuple(map(event, range(events)))
+        self.paged, self.page, self.fails = paged, page, fails or []
+        self.pages: tuple[TracePage, ...] = ()
+        self.moves = 0
+        """How often events go into another page while they are read."""
         self.ids: list[str] = []
 
-    async def query(self, _name: str, after: int, **_: object) -> tuple[TraceEvent, ...]:
-        start = max(0, after - self.dropped)
-        return self.trace[start : start + self.page]
+    async def query(self, name: str, after: int = 0, **_: object) -> TraceSlice | RunView:
+        if name == "state":
+            await self.keep()
+            return RunView(
+                run_id="run-1",
+                session_id="",
+                goal="g",
+                phase=RunPhase.EXECUTING,
+                attempt=0,
+                budget=BUDGET,
+                trace_pages=self.pages,
+            )
+        if self.moves:
+            self.moves, self.paged = self.moves - 1, self.paged + 3
+        first = max(after, self.paged)
+        return TraceSlice(first=first, events=self.trace[first : first + 10])
+
+    async def keep(self) -> None:
+        """Put the paged events into pages of the store, at most two in each."""
+        pages = list(self.pages) if not self.paged else []
+        for start in range(0, self.paged, 2):
+            events = self.trace[start : min(start + 2, self.paged)]
+            data = TypeAdapter(tuple[TraceEvent, ...]).dump_json(events)
+            digest = await STORE.put(Owner("default", "run-1"), data)
+            pages.append(TracePage(artifact=Artifact(digest=digest, size=len(data)), events=len(events)))
+        self.pages = tuple(pages)
 
     async def execute_update(self, _name: str, _more: Extension, *, id: str, **_: object) -> BudgetSnapshot:
         self.ids.append(id)
@@ -48,8 +81,24 @@ class Handle:
             raise self.fails.pop(0)
         return BUDGET
 
+    async def describe(self, **_: object) -> Any:
+        return Described()
+
+    async def result(self) -> None:
+        raise self.fails.pop(0)
+
+
+class Described:
+    workflow_type = "OrchestratorWorkflow"
+
+    async def memo(self) -> dict[str, str]:
+        return {"status": "SUCCEEDED"}
+
 
 class HandleClient:
+    namespace = "default"
+    data_converter = data_converter(STORE)
+
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
 
@@ -74,11 +123,32 @@ def run_of(handle: Handle) -> Run:
     return Run(cast("Client", HandleClient(handle)), "run-1")
 
 
-@pytest.mark.parametrize("dropped", [0, 1, 7, 10, 13, 24, 25])
-async def test_whole_trace_holds_every_event_once_also_when_the_oldest_are_gone(dropped: int) -> None:
-    events = await run_of(Handle(events=25, dropped=dropped)).whole_trace()
+@pytest.mark.parametrize("paged", [0, 1, 7, 10, 13, 24, 25])
+async def test_whole_trace_holds_every_event_once_also_those_in_pages(paged: int) -> None:
+    events = await run_of(Handle(events=25, paged=paged)).whole_trace()
 
-    assert [int(event.message or "") for event in events] == list(range(dropped, 25))
+    assert [int(event.message or "") for event in events] == list(range(25))
+
+
+async def test_whole_trace_is_read_again_when_events_go_into_a_page_meanwhile() -> None:
+    handle = Handle(events=25, paged=4)
+    handle.moves = 3
+
+    events = await run_of(handle).whole_trace()
+
+    assert [int(event.message or "") for event in events] == list(range(25))
+    assert handle.moves == 0
+
+
+async def test_a_trace_whose_page_is_lost_is_refused_in_one_line() -> None:
+    handle = Handle(events=5, paged=4)
+    await handle.keep()
+    lost = Artifact(digest="0" * 64, size=1)
+    handle.pages = (TracePage(artifact=lost, events=2), *handle.pages[1:])
+    handle.paged = 0
+
+    with pytest.raises(Refusal, match=f"^Part of the trace of run run-1 cannot be read: .*{lost.digest}"):
+        await run_of(handle).whole_trace()
 
 
 @pytest.mark.parametrize(
@@ -121,3 +191,19 @@ async def test_extension_that_the_server_refuses_is_not_sent_again() -> None:
     with pytest.raises(RPCError, match="no"):
         await run_of(handle).extend(MORE)
     assert handle.ids == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("error_type", "code"),
+    [("ARTIFACT_LOST", ExitCode.USAGE), ("PROVIDER_UNAVAILABLE", ExitCode.FAILED)],
+)
+async def test_a_result_that_cannot_be_read_is_one_line(error_type: str, code: ExitCode) -> None:
+    run = run_of(Handle(fails=[ApplicationError("the store is elsewhere", type=error_type)]))
+
+    with pytest.raises(Refusal) as refusal:
+        await run.result()
+
+    assert refusal.value.code is code
+    assert refusal.value.message == (
+        "Run run-1 has ended SUCCEEDED, but its result cannot be read: the store is elsewhere."
+    )

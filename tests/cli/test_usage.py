@@ -31,6 +31,7 @@ LONG_GOAL = "x" * 20_001
         ("--goal|x|show|run-1", "--goal starts a run and goes with no command"),
         ("dance", "No such command 'dance'."),
         ("show", "Missing argument 'RUN_ID'."),
+        ("artifacts", "Missing command."),
         ("show|", "RUN_ID is '', which names no run"),
         ("show|\udcff", "RUN_ID is '\\udcff', which names no run"),
         ("--goal|x|--worker-wait|nan", "--worker-wait is 'nan', it must be a number of seconds."),

@@ -246,6 +246,30 @@ def test_judges_a_result_for_each_node_that_takes_it() -> None:
     ]
 
 
+def test_judges_a_list_for_each_node_that_takes_it() -> None:
+    tools = catalog(
+        tool_spec("count", result=NUMBER),
+        tool_spec("join", parameters={"texts": TEXTS}),
+        tool_spec("report", role=ToolRole.FINAL_SYNTHESIS),
+    )
+    counts = [node(name, "count") for name in ("one", "two")]
+    bound = {"texts": results_of("one", "two")}
+    joins = [node(name, "join", deps=["one", "two"], arguments=bound) for name in ("a", "b")]
+    whole = plan(*counts, *joins, node("report", "report", deps=["a", "b"]))
+
+    found = validate(whole, tools, max_nodes=10, calls_left=10)
+
+    assert [each.node_id for each in found] == ["a", "a", "b", "b"]
+    assert {each.rule for each in found} == {Rule.RESULT_CANNOT_FIT}
+
+
+def test_names_the_item_that_a_plan_takes() -> None:
+    [(rule, message)] = findings({"number": result_of("games", "/3/title"), "text": result_of("games", "/4/title")})
+
+    assert rule is Rule.RESULT_CANNOT_FIT
+    assert "(tool 'list_games') at '/3/title' cannot fit: string where integer is needed" in message
+
+
 def test_result_of_an_unknown_tool_is_not_judged() -> None:
     tools = catalog(tool_spec("report", parameters={"n": NUMBER}, role=ToolRole.FINAL_SYNTHESIS))
     whole = plan(node("a", "gone"), node("report", "report", deps=["a"], arguments={"n": result_of("a", "/x")}))

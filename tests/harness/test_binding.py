@@ -1,3 +1,5 @@
+import hashlib
+import json
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -6,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue, TypeAdapter
 
-from harness.binding import checked_arguments, materialise, parameter_schema, read_literal, reuse_key
+from harness.artifact import Artifact, StoredArgument
+from harness.binding import checked_arguments, materialise, parameter_schema, read_literal, reuse_key, reuse_keys
 from harness.catalog import JsonSchema, ToolSpec
 from harness.errors import ErrorCode, ToolError
 from harness.plan import ArgumentBinding, ArgumentValue, BindingType, PlanNode
+from harness.signature import Signature
 from tests.builders import LIST, NUMBER, TEXT, literal, node, result_of, results_of, tool_spec
 
 
@@ -66,13 +70,37 @@ def test_materialises_literals_results_and_lists_of_results() -> None:
     )
     results: dict[str, JsonValue] = {"games": {"items": [{}, {"na/me": "Hades"}]}, "a": 1, "b": 2}
 
-    assert materialise(call, tool, results) == {"text": "7", "limit": 7, "game": "Hades", "prices": [2, 1]}
+    assert materialise(call, tool, results).values == {"text": "7", "limit": 7, "game": "Hades", "prices": [2, 1]}
+
+
+def test_a_signature_changes_nothing_but_the_work() -> None:
+    tool = tool_spec(parameters={"text": TEXT, "limit": NUMBER})
+    call, signature = node("call", arguments={"text": literal("7"), "limit": literal("7")}), Signature(tool)
+
+    first, again = (checked_arguments(call, tool, {}, limit=100, signature=signature) for _ in range(2))
+
+    assert first == again == checked_arguments(call, tool, {}, limit=100)
+
+
+def test_a_stored_result_is_passed_on_as_a_reference() -> None:
+    stored = Artifact(digest="a" * 64, size=9, preview="[1")
+    call = node("call", arguments={"game": result_of("big", "/0"), "prices": results_of("small", "big")})
+    tool = tool_spec(parameters={"game": {}, "prices": LIST})
+
+    arguments = checked_arguments(call, tool, {"small": 1, "big": stored}, limit=100)
+
+    reference = Artifact(digest="a" * 64, size=9)
+    assert arguments.values == {"game": None, "prices": [1, None]}
+    assert arguments.stored == (
+        StoredArgument(name="game", artifact=reference, path="/0"),
+        StoredArgument(name="prices", index=1, artifact=reference),
+    )
 
 
 def test_list_of_results_takes_the_path_of_each() -> None:
     call = node("call", arguments={"prices": results_of("a", "b", path="/price")})
 
-    arguments = materialise(call, tool_spec(parameters={"prices": LIST}), {"a": {"price": 1}, "b": {"price": 2}})
+    arguments = materialise(call, tool_spec(parameters={"prices": LIST}), {"a": {"price": 1}, "b": {"price": 2}}).values
 
     assert arguments == {"prices": [1, 2]}
 
@@ -114,7 +142,7 @@ def test_parameter_schema_keeps_the_definitions_that_it_refers_to() -> None:
     tool = tool_spec(parameters={"kind": {"$ref": "#/$defs/Kind"}})
     tool = tool.model_copy(update={"parameters": {**tool.parameters, "$defs": {"Kind": TEXT}}})
 
-    assert materialise(node("a", arguments={"kind": literal("7")}), tool, {}) == {"kind": "7"}
+    assert materialise(node("a", arguments={"kind": literal("7")}), tool, {}).values == {"kind": "7"}
 
 
 def test_extra_arguments_have_the_schema_that_the_tool_gives_for_them() -> None:
@@ -144,6 +172,14 @@ def test_reuse_key_ignores_the_order_of_names_only() -> None:
     assert key not in {reuse_key(other_tool, arguments) for other_tool, arguments in others}
 
 
+def test_reuse_key_of_a_stored_argument_names_what_is_stored() -> None:
+    stored = [StoredArgument(name="a", artifact=Artifact(digest=digit * 64, size=9)) for digit in "01"]
+
+    keys = {reuse_key(tool_spec(), {"a": None}, each) for each in ((), stored[:1], stored[1:])}
+
+    assert len(keys) == 3
+
+
 def test_reuse_key_takes_any_text() -> None:
     assert reuse_key(tool_spec(), {"a": "\ud800 \x00 ü"}) == reuse_key(tool_spec(), {"a": "\ud800 \x00 ü"})
 
@@ -161,7 +197,7 @@ _VALUES: st.SearchStrategy[Any] = st.builds(
 def test_materialise_raises_nothing_but_tool_errors(bindings: list[ArgumentBinding]) -> None:
     call = PlanNode(id="call", tool="read", arguments=tuple(bindings), deps=())
     try:
-        arguments = materialise(call, tool_spec(parameters={"n": NUMBER, "t": TEXT}), {"a": [1]})
+        arguments = materialise(call, tool_spec(parameters={"n": NUMBER, "t": TEXT}), {"a": [1]}).values
     except ToolError:
         return
 
@@ -172,7 +208,7 @@ def test_arguments_within_the_limit_come_with_their_size() -> None:
     taking = tool_spec("take", parameters={"parts": {"type": "array", "items": {}}})
     call = node("n", "take", arguments={"parts": results_of("a", "b")})
 
-    assert checked_arguments(call, taking, {"a": "x", "b": 2}, limit=100) == ({"parts": ["x", 2]}, 17)
+    assert checked_arguments(call, taking, {"a": "x", "b": 2}, limit=17).values == {"parts": ["x", 2]}
 
 
 def test_arguments_over_the_limit_are_refused_before_they_are_put_together() -> None:
@@ -204,3 +240,46 @@ def test_a_literal_that_no_message_can_carry_is_refused(text: str) -> None:
 
     with pytest.raises(ToolError):
         materialise(node("n", "take", arguments={"any": literal(text)}), taking, {})
+
+
+LONG = {"text": "x" * 2000, "price": 1.5}
+
+
+def keys(results: dict[str, Any], *, path: str = "") -> tuple[str, ...]:
+    """Return the keys of one call that takes one result and a list of two."""
+    taking = tool_spec(parameters={"one": {}, "all": LIST})
+    call = node("n", arguments={"one": result_of("a", path), "all": results_of("b", "a")})
+    return reuse_keys(taking, materialise(call, taking, results))
+
+
+def stored(value: JsonValue) -> Artifact:
+    """Return where the store would keep a value."""
+    data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return Artifact(digest=hashlib.sha256(data).hexdigest(), size=len(data))
+
+
+def test_a_call_has_the_same_key_whether_its_sources_are_stored_or_not() -> None:
+    inline = keys({"a": LONG, "b": 7})
+
+    assert keys({"a": stored(LONG), "b": 7}) == inline[:1]
+    assert keys({"a": stored({**LONG, "price": 2.5}), "b": 7}) != inline[:1]
+    assert keys({"a": stored(LONG), "b": 8}) != inline[:1]
+
+
+def test_so_has_a_call_that_takes_a_part_of_a_source() -> None:
+    inline = keys({"a": LONG, "b": 7}, path="/price")
+
+    assert keys({"a": stored(LONG), "b": 7}, path="/price") == inline[:1]
+    assert keys({"a": stored(LONG), "b": 7}, path="/text") != inline[:1]
+
+
+def test_a_call_is_also_known_by_its_values() -> None:
+    taking = tool_spec(parameters={"one": {}, "all": LIST})
+
+    assert keys({"a": LONG, "b": 7})[1] == reuse_key(taking, {"one": LONG, "all": [7, LONG]})
+
+
+def test_a_call_of_small_values_has_one_key() -> None:
+    taking = tool_spec(parameters={"one": {}, "all": LIST})
+
+    assert keys({"a": "small", "b": 7}) == (reuse_key(taking, {"one": "small", "all": [7, "small"]}),)

@@ -245,3 +245,66 @@ def test_no_limit_is_raised_beyond_what_a_limit_may_be() -> None:
     raised = most.applied_to(Limits())
 
     assert Limits.model_validate(raised.model_dump()) == raised
+
+
+@pytest.mark.parametrize(
+    ("amount", "room", "often"),
+    [
+        (Amount(tokens=3, tool_calls=1), Amount(tokens=11, tool_calls=10), 3),
+        (Amount(tokens=3, tool_calls=1), Amount(tokens=11, tool_calls=2), 2),
+        (Amount(tool_calls=1, cost_usd=Decimal("0.3")), Amount(tool_calls=10, cost_usd=Decimal(1)), 3),
+        (Amount(tool_calls=1, cost_usd=Decimal("0.1")), Amount(tool_calls=9, cost_usd=Decimal("0.7")), 7),
+        (ONE_CALL, Amount(tool_calls=100), 20),
+        (ONE_CALL, Amount(tokens=5, cost_usd=Decimal(1)), 0),
+        (ONE_CALL, NOTHING, 0),
+    ],
+    ids=["tokens", "calls", "cost", "an even share of the cost", "at most so often", "no call is left", "no room"],
+)
+def test_an_amount_fits_as_often_as_its_scarcest_good_allows(amount: Amount, room: Amount, often: int) -> None:
+    assert amount.times_in(room, most=20) == often
+
+
+def test_a_multiple_has_so_much_of_each_good() -> None:
+    amount = Amount(tokens=3, tool_calls=1, cost_usd=Decimal("0.1"))
+
+    assert amount.times(3) == Amount(tokens=9, tool_calls=3, cost_usd=Decimal("0.3"))
+    assert amount.times(0) == NOTHING
+
+
+@given(_AMOUNTS.filter(lambda amount: amount != NOTHING), _AMOUNTS, st.integers(0, 9))
+def test_so_many_fit_and_one_more_does_not(amount: Amount, room: Amount, most: int) -> None:
+    often = amount.times_in(room, most=most)
+
+    assert 0 <= often <= most
+    assert amount.times(often).fits_in(room)
+    assert often == most or not amount.times(often + 1).fits_in(room)
+
+
+@given(_AMOUNTS, st.integers(0, 5))
+def test_a_multiple_is_the_sum_of_its_parts(amount: Amount, number: int) -> None:
+    total = NOTHING
+    for _ in range(number):
+        total = total.plus(amount)
+
+    assert amount.times(number) == total
+
+
+def test_a_call_that_needs_no_tokens_fits_when_tokens_are_overspent() -> None:
+    budget = Budget(Limits(max_tokens=100, max_tool_calls=5), Ledger(spent=Amount(tokens=90)), Amount(tokens=40))
+
+    assert budget.reserve(NOTHING)
+    assert budget.reserve(ONE_CALL)
+    assert not budget.reserve(Amount(tokens=1))
+
+
+def test_what_was_accepted_is_held_again_whatever_has_been_spent_since() -> None:
+    budget = Budget(Limits(max_tokens=100), Ledger(spent=Amount(tokens=100)))
+
+    budget.hold(Amount(tokens=40, tool_calls=1))
+
+    assert budget.reserved == Amount(tokens=40, tool_calls=1)
+
+
+def test_nothing_fits_as_often_as_wanted_and_a_tiny_price_does_not_overflow() -> None:
+    assert NOTHING.times_in(Amount(), most=3) == 3
+    assert Amount(cost_usd=Decimal("1e-40")).times_in(Amount(cost_usd=Decimal(1_000_000)), most=3) == 3

@@ -1,11 +1,16 @@
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from harness.errors import (
     ErrorClass,
     ErrorCode,
     ToolError,
+    _fitting,
     bounded,
+    bounded_bytes,
     classify,
+    encoded_text_size,
     listed,
     most_severe,
     parse_code,
@@ -29,6 +34,7 @@ CLASSES: dict[ErrorCode | None, ErrorClass] = {
     ErrorCode.CONTEXT_OVERFLOW: ErrorClass.FATAL,
     ErrorCode.GUARDRAIL_BLOCKED: ErrorClass.FATAL,
     ErrorCode.UNCERTAIN_EFFECT: ErrorClass.FATAL,
+    ErrorCode.ARTIFACT_LOST: ErrorClass.FATAL,
     ErrorCode.INTERNAL: ErrorClass.FATAL,
     None: ErrorClass.FATAL,
 }
@@ -77,6 +83,37 @@ def test_bounded_text_keeps_both_ends() -> None:
 @pytest.mark.parametrize("limit", [0, 10, 40, 41, 60, 100])
 def test_bounded_text_never_grows_beyond_its_note(limit: int) -> None:
     assert len(bounded("x" * 5000, limit)) <= max(limit, 40)
+
+
+def test_text_is_cut_to_bytes_as_it_travels_and_its_end_says_so() -> None:
+    text = bounded_bytes("a" * 5000 + "z" * 5000, 100, kept="whole text: artifact 12ab")
+
+    assert text == "a" * 24 + " ... " + "z" * 24 + " [10000 bytes, cut; whole text: artifact 12ab]"
+    assert bounded_bytes("short", 100) == "short"
+
+
+@pytest.mark.parametrize("text", ["x", "\u00e9", "\u65e5", "\U0001f600", "\x00", '"', "\n", "\udcff"])
+@pytest.mark.parametrize("limit", [0, 40, 100, 4096])
+def test_cut_text_fits_whatever_its_characters_take(text: str, limit: int) -> None:
+    cut = bounded_bytes(text * 5000, limit)
+
+    assert encoded_text_size(cut) <= max(limit, 40)
+    assert cut.endswith(" bytes, cut]")
+
+
+def test_where_the_whole_text_is_stays_at_the_end_however_short_the_rest_must_be() -> None:
+    assert bounded_bytes("x" * 200, 10, kept="artifact 12ab") == " ...  [200 bytes, cut; artifact 12ab]"
+
+
+@example("short", 100)
+@example("short", 3)
+@given(st.text(max_size=60), st.integers(0, 120))
+def test_as_many_characters_are_kept_as_fit(text: str, room: int) -> None:
+    kept = _fitting(text, room)
+
+    assert text.startswith(kept)
+    assert encoded_text_size(kept) <= room
+    assert kept == text or encoded_text_size(text[: len(kept) + 1]) > room
 
 
 def test_quoted_text_is_escaped_and_cut() -> None:

@@ -12,7 +12,7 @@ from harness.grants import (
     grant,
     plan_grant,
     planning_prompt_tokens,
-    reserve_all,
+    total_of,
     usage_of_lost,
 )
 from harness.model_choice import ModelRole
@@ -61,9 +61,9 @@ def test_the_report_holds_its_tokens_as_well() -> None:
 def test_reserves_all_or_nothing() -> None:
     within = budget(calls=2)
 
-    assert not reserve_all(within, [ONE_CALL] * 3)
+    assert not within.reserve(total_of([ONE_CALL] * 3))
     assert within.reserved == NOTHING
-    assert reserve_all(within, [ONE_CALL] * 2)
+    assert within.reserve(total_of([ONE_CALL] * 2))
     assert within.reserved.tool_calls == 2
 
 
@@ -79,7 +79,7 @@ def test_further_tries_come_from_the_surplus() -> None:
 
 def test_healthy_plans_are_not_starved_by_retries_that_might_happen() -> None:
     within = budget(calls=3)
-    reserve_all(within, [ONE_CALL] * 3)
+    within.reserve(total_of([ONE_CALL] * 3))
 
     assert [give(READ, ONE_CALL, within) for _ in range(3)] == [Grant(1, 0, ONE_CALL)] * 3
 

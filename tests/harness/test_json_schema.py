@@ -55,6 +55,8 @@ GAMES = TypeAdapter(list[Game]).json_schema()
         ("abc", {"minLength": 3, "maxLength": 3, "pattern": "^[a-z]+$"}),
         (5, {"minimum": 5, "maximum": 5, "exclusiveMinimum": 4, "exclusiveMaximum": 6}),
         ({"a": 1}, {"minProperties": 1, "maxProperties": 1}),
+        (True, {"minimum": 5, "minLength": 3}),
+        (None, {"minimum": 5, "minItems": 3}),
     ],
 )
 def test_accepts_what_fits(value: JsonValue, schema: JsonSchema) -> None:

@@ -1,17 +1,14 @@
 from datetime import UTC, datetime, timedelta
-from time import perf_counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
-from harness.budget import Budget, Ledger, Limits
-from harness.carry import Carry, RunInput
-from harness.errors import ErrorClass, ErrorCode
-from harness.message_fit import MAX_MESSAGE_BYTES, fit_carry, fit_result, fit_view
-from harness.recovery import FailedNode, FailureContext
-from harness.run import MAX_GOAL_CHARS, AttemptRecord, NodeReport, RunPhase, RunResult, RunStatus, RunView, draft_nodes
+from harness.budget import Budget, Limits
+from harness.errors import ErrorClass
+from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES, fit_attempts, fit_result, fit_view
+from harness.run import AttemptRecord, NodeReport, RunPhase, RunResult, RunStatus, RunView, draft_nodes
 from harness.schedule import NodeStatus
 from harness.trace import TraceEvent, TraceKind
 from harness.verification import Verdict
@@ -19,10 +16,6 @@ from tests.builders import chain, literal, node
 from workflows.data_converter import DATA_CONVERTER
 
 MEBIBYTE = 1_048_576
-MOST_BYTES = 2 * MEBIBYTE
-"""Temporal fails a workflow task that sends more, again and again."""
-MOST_SECONDS = 1.5
-"""After two seconds Temporal takes a workflow for deadlocked; an idle machine needs a fifth of that."""
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BUDGET = Budget(Limits()).snapshot(timedelta(0))
 
@@ -41,10 +34,6 @@ def events(count: int) -> tuple[TraceEvent, ...]:
         )
         for i in range(count)
     )
-
-
-def carry(paid: dict[str, JsonValue] | None = None, trace: tuple[TraceEvent, ...] = ()) -> Carry:
-    return Carry(attempt=1, started_at=NOW, limits=Limits(), ledger=Ledger(), paid=paid or {}, trace=trace)
 
 
 def result(trace: tuple[TraceEvent, ...] = (), attempts: tuple[AttemptRecord, ...] = ()) -> RunResult:
@@ -69,51 +58,21 @@ def size(model: BaseModel) -> int:
     return len(payload.data)
 
 
-def test_what_fits_is_carried_whole() -> None:
-    whole, done = carry({"a": "x"}, events(3)), result(events(3))
+def test_what_fits_is_left_whole() -> None:
+    done = result(events(3), (attempt(2),))
 
-    assert fit_carry(whole) is whole
     assert fit_result(done) is done
+    assert fit_attempts(done.attempts) is done.attempts
 
 
-def test_the_largest_reusable_results_go_first() -> None:
-    fitted = fit_carry(carry({"small": "x" * 10, "huge": "x" * 5000, "big": "x" * 3000}, events(2)), 4500)
+def test_the_oldest_attempts_lose_their_nodes_and_count_them() -> None:
+    limit = size(attempt(20)) * 5 // 2
 
-    assert list(fitted.paid) == ["small", "big"]
-    assert fitted.trace == events(2)
-    assert fitted.trace_dropped == 0
-    assert size(fitted) <= 4500
+    fitted = fit_attempts((attempt(20), attempt(20), attempt(20)), limit)
 
-
-def test_results_leave_half_of_the_room_to_the_record_of_the_run() -> None:
-    fitted = fit_carry(carry({str(i): "x" * 100 for i in range(100)}, events(20)), 6000)
-
-    assert 0 < len(fitted.paid) < 100
-    assert 0 < len(fitted.trace) < 20
-    assert size(fitted) <= 6000
-
-
-def test_reusable_results_keep_half_of_the_room_however_long_the_trace_is() -> None:
-    fitted = fit_carry(carry({"a": "x" * 100}, events(2000)), 6000)
-
-    assert fitted.paid == {"a": "x" * 100}
-    assert size(fitted) <= 6000
-
-
-def test_the_oldest_trace_events_go_and_are_counted() -> None:
-    fitted = fit_carry(carry(trace=events(20)), 3000)
-
-    assert 0 < len(fitted.trace) < 20
-    assert fitted.trace == events(20)[-len(fitted.trace) :]
-    assert fitted.trace_dropped == 20 - len(fitted.trace)
-    assert size(fitted) <= 3000
-
-
-def test_dropped_events_add_up_over_the_chain() -> None:
-    once = fit_carry(carry(trace=events(20)), 3000)
-
-    assert fit_carry(once, 10).trace == ()
-    assert fit_carry(once, 10).trace_dropped == 20
+    assert [len(each.nodes) for each in fitted] == [0, 20, 20]
+    assert [each.nodes_dropped for each in fitted] == [20, 0, 0]
+    assert sum(map(size, fitted)) <= limit
 
 
 def test_result_loses_its_oldest_trace_events() -> None:
@@ -183,41 +142,8 @@ def monstrous_attempts(count: int, nodes: tuple[NodeReport, ...], text: str) -> 
     )
 
 
-def monstrous_failures(count: int, nodes: int, text: str) -> tuple[FailureContext, ...]:
-    failed = tuple(
-        FailedNode(id="n" * 100, tool="t" * 64, code=ErrorCode.MISSING_INFO, message=text) for _ in range(nodes)
-    )
-    return tuple(
-        FailureContext(
-            attempt=i,
-            phase="EXECUTING",
-            error_class=ErrorClass.MISSING_INFO,
-            message=text,
-            nodes=failed,
-            skipped=("s" * 100,) * nodes,
-        )
-        for i in range(count)
-    )
-
-
 def monstrous_events(count: int, text: str) -> tuple[TraceEvent, ...]:
     return tuple(event.model_copy(update={"message": text, "run_id": "r" * 1000}) for event in events(count))
-
-
-def monstrous_carry(width: int, text: str, results: int, result_size: int) -> Carry:
-    return Carry(
-        attempt=20,
-        started_at=NOW,
-        limits=Limits(),
-        ledger=Ledger(),
-        retries=10,
-        failures=monstrous_failures(5, width, text),
-        attempts=monstrous_attempts(21, monstrous_nodes(width, text), text),
-        paid={f"{i:064}": CONTROL * result_size for i in range(results)},
-        trace=monstrous_events(width, text),
-        applied_messages=(CONTROL * 200,) * 200,
-        feedback=text,
-    )
 
 
 def monstrous_result(width: int, text: str, report_size: int) -> RunResult:
@@ -244,31 +170,12 @@ MONSTERS = {
 
 
 @pytest.mark.parametrize(("width", "text"), MONSTERS.values(), ids=MONSTERS.keys())
-def test_the_input_of_the_next_attempt_fits_whatever_the_run_has_gathered(width: int, text: str) -> None:
-    whole = monstrous_carry(width, text, results=400, result_size=10_000)
-    started = perf_counter()
-
-    fitted = fit_carry(whole)
-
-    assert perf_counter() - started < MOST_SECONDS
-    assert size(fitted) <= MAX_MESSAGE_BYTES
-    assert fitted.failures
-    assert fitted.paid
-    assert sum(len(a.nodes) + a.nodes_dropped for a in fitted.attempts) == 21 * width
-    assert len(fitted.trace) + fitted.trace_dropped == width
-    goal = RunInput(goal="g" + CONTROL * (MAX_GOAL_CHARS - 1), session_id=CONTROL * 200, toolkit=CONTROL * 200)
-    assert size(goal.model_copy(update={"carry": fitted})) < MOST_BYTES
-
-
-@pytest.mark.parametrize(("width", "text"), MONSTERS.values(), ids=MONSTERS.keys())
 def test_a_result_fits_beside_a_report_of_1_mib_that_is_never_cut(width: int, text: str) -> None:
     whole = monstrous_result(width, text, report_size=MEBIBYTE // 6)
-    started = perf_counter()
 
     fitted = fit_result(whole)
 
-    assert perf_counter() - started < MOST_SECONDS
-    assert size(fitted) <= MAX_MESSAGE_BYTES
+    assert size(fitted) <= MAX_RESULT_BYTES
     assert fitted.report == whole.report
     assert len(fitted.plan) + fitted.plan_dropped == width
     assert sum(len(a.nodes) + a.nodes_dropped for a in fitted.attempts) == 21 * width
@@ -278,12 +185,10 @@ def test_a_result_fits_beside_a_report_of_1_mib_that_is_never_cut(width: int, te
 @given(
     width=st.integers(0, 30),
     text=st.text(max_size=50).map(lambda text: text * 60),
-    results=st.integers(0, 30),
     scale=st.integers(0, 3000),
     limit=st.integers(600_000, 900_000),
 )
-def test_carries_and_results_of_any_shape_fit(width: int, text: str, results: int, scale: int, limit: int) -> None:
-    assert size(fit_carry(monstrous_carry(width, text, results, scale), limit)) <= limit
+def test_results_of_any_shape_fit(width: int, text: str, scale: int, limit: int) -> None:
     assert size(fit_result(monstrous_result(width, text, scale * 20), limit)) <= limit
 
 
@@ -296,19 +201,9 @@ def test_a_view_that_fits_is_shown_whole() -> None:
 def test_a_large_view_is_cut_to_its_first_nodes_and_says_how_many_are_gone() -> None:
     fitted = fit_view(view(monstrous_nodes(1000, "x" * 2000)))
 
-    assert size(fitted) <= MAX_MESSAGE_BYTES
+    assert size(fitted) <= MAX_ANSWER_BYTES
     assert fitted.nodes_dropped == 1000 - len(fitted.nodes)
     assert len(fitted.nodes) > 100
-
-
-def test_what_was_written_is_never_left_out() -> None:
-    written: dict[str, JsonValue] = {str(i): "w" * 1000 for i in range(5)}
-    given = carry({"read": "r" * 50_000}).model_copy(update={"written": written})
-
-    fitted = fit_carry(given, 8000)
-
-    assert fitted.written == written
-    assert fitted.paid == {}
 
 
 def view(nodes: tuple[NodeReport, ...]) -> RunView:

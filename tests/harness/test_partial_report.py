@@ -1,3 +1,4 @@
+from harness.artifact import Artifact
 from harness.partial_report import MAX_NODES_SHOWN, partial_report
 from harness.run import NodeReport, draft_nodes
 from harness.schedule import NodeStatus
@@ -28,6 +29,14 @@ def test_shows_text_as_it_is_and_cuts_long_results() -> None:
 
     assert partial_report(nodes, {"report": "calm"}, "why").endswith("- report (report): calm")
     assert partial_report(nodes, {"report": "x" * 601}, "why").endswith("xxx [cut]")
+
+
+def test_shows_how_a_stored_result_begins_and_where_the_rest_is() -> None:
+    stored = Artifact(digest="ab" * 32, size=300_000, preview='{"games": ["Hades"')
+
+    (line,) = partial_report(draft_nodes(chain(1)), {"report": stored}, "why").splitlines()[3:]
+
+    assert line == f'- report (report): {{"games": ["Hades" [cut; artifact {"ab" * 32}]'
 
 
 def test_nothing_planned_is_said_in_one_line() -> None:

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from harness.plan import Plan
-from tests.builders import games_plan
+from harness.plan import Plan, read_plan
+from tests.builders import chain, games_plan
 
 PLAN = json.loads(games_plan().model_dump_json())
 
@@ -48,3 +48,18 @@ def test_schema_requires_every_field_and_forbids_others() -> None:
             assert each["required"] == list(each["properties"])
             assert each["additionalProperties"] is False
     assert "oneOf" not in json.dumps(schema)
+
+
+def test_a_plan_is_read_once_while_workflow_runs_take_it_up_one_after_the_other() -> None:
+    text, other = games_plan().model_dump_json(), chain(3).model_dump_json()
+
+    first = read_plan(text)
+
+    assert first == games_plan()
+    assert read_plan(other) == chain(3)
+    assert read_plan(text) is first
+
+
+def test_what_is_no_plan_is_not_read() -> None:
+    with pytest.raises(ValidationError):
+        read_plan("")

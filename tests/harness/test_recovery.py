@@ -217,10 +217,3 @@ def test_describes_a_failure_without_nodes_in_one_line() -> None:
 )
 def test_a_write_that_may_have_been_done_is_uncertain(effect: Effect, code: ErrorCode, seen_as: ErrorCode) -> None:
     assert code_of_effect(effect, code) is seen_as
-
-
-def test_a_run_that_cannot_carry_what_was_written_does_not_replan() -> None:
-    decision = decide(replace(CALM, error_class=MISSING_INFO, can_carry_writes=False))
-
-    assert (decision.action, decision.outcome) == (REPLAN, HALT)
-    assert "written again" in decision.reason

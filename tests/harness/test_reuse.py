@@ -2,7 +2,7 @@ from pydantic import JsonValue
 
 from harness.binding import reuse_key
 from harness.catalog import ToolRole
-from harness.reuse import call_key, reusable_results
+from harness.reuse import call_keys, reusable_results
 from tests.builders import catalog, literal, node, plan, result_of, tool_spec
 
 SEARCH = tool_spec("search", parameters={"query": {}})
@@ -59,9 +59,9 @@ def test_a_node_with_two_sources_waits_for_both() -> None:
 def test_reports_and_ageing_reads_are_never_reused() -> None:
     call = node("r", "report", arguments={"text": literal("x")})
 
-    assert call_key(call, TOOLS, {}) is None
-    assert call_key(node("c", "clock"), TOOLS, {}) is None
-    assert call_key(node("g", "gone"), TOOLS, {}) is None
+    assert call_keys(call, TOOLS, {}) == ()
+    assert call_keys(node("c", "clock"), TOOLS, {}) == ()
+    assert call_keys(node("g", "gone"), TOOLS, {}) == ()
 
 
 def test_invalid_plans_reuse_what_can_be_resolved() -> None:

@@ -146,7 +146,7 @@ def test_a_node_that_was_skipped_stays_skipped_when_its_dependencies_end_well() 
 def test_done_nodes_of_an_earlier_execution_are_not_started_again() -> None:
     diamond = plan(node("a"), node("b", deps=["a"]), node("c", deps=["a"]), node("d", deps=["b", "c"]))
 
-    schedule = Schedule.of(diamond, done=["c", "a", "a"])
+    schedule = Schedule.of(diamond, dict.fromkeys("ca", NodeStatus.DONE))
 
     assert schedule.status == {"a": DONE, "b": PENDING, "c": DONE, "d": PENDING}
     assert start_all(schedule) == ["b"]
@@ -155,7 +155,7 @@ def test_done_nodes_of_an_earlier_execution_are_not_started_again() -> None:
 
 
 def test_a_done_node_whose_dependency_is_not_done_stays_done() -> None:
-    schedule = Schedule.of(chain(3), done=["n1"])
+    schedule = Schedule.of(chain(3), {"n1": NodeStatus.DONE})
 
     assert start_all(schedule) == ["n0", "report"]
     assert schedule.fail("n0") == ()
@@ -163,7 +163,7 @@ def test_a_done_node_whose_dependency_is_not_done_stays_done() -> None:
 
 
 def test_everything_done_is_finished() -> None:
-    schedule = Schedule.of(chain(2), done=["report", "n0"])
+    schedule = Schedule.of(chain(2), dict.fromkeys(("report", "n0"), NodeStatus.DONE))
 
     assert schedule.is_finished
     assert not schedule.is_stalled
@@ -262,3 +262,12 @@ def test_refused_shapes_are_those_that_would_stall(offsets: list[list[int]]) -> 
 
     assert schedule.is_finished is is_valid
     assert schedule.is_stalled is not is_valid
+
+
+def test_what_is_done_stays_so_whatever_became_of_what_it_depends_on() -> None:
+    drawn = plan(node("a"), node("b", deps=["a"]), node("c", deps=["b"]))
+
+    schedule = Schedule.of(drawn, {"a": NodeStatus.FAILED, "b": NodeStatus.DONE})
+
+    assert schedule.status == {"a": NodeStatus.FAILED, "b": NodeStatus.DONE, "c": NodeStatus.PENDING}
+    assert schedule.peek_ready() == "c"

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 from harness.catalog import JsonSchema
 from harness.json_pointer import PointerError, resolve_pointer
 from harness.json_schema import mismatch
-from harness.schema_fit import cannot_fit, schema_at, takes_only_text
+from harness.schema_fit import TextShare, cannot_fit, has_like_items, schema_at, takes_only_text, text_share
 
 
 class Closed(BaseModel):
@@ -229,6 +229,51 @@ def test_says_what_exists_instead_of_a_part_that_cannot(schema: JsonSchema, path
 )
 def test_knows_which_parameters_take_only_text(schema: JsonSchema, *, expected: bool) -> None:
     assert takes_only_text(schema) is expected
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (schema_of(str | None), TextShare.ALL),
+        ({}, TextShare.SOME),
+        (schema_of(str | int), TextShare.SOME),
+        (INTEGER, TextShare.NONE),
+        (schema_of(list[str] | None), TextShare.NONE),
+        ({"anyOf": [False]}, TextShare.NONE),
+    ],
+)
+def test_knows_how_much_of_what_a_schema_allows_is_text(schema: JsonSchema, expected: TextShare) -> None:
+    assert text_share(schema) is expected
+
+
+@given(st.sampled_from(["", "a", "7"]), _SCHEMAS)
+def test_no_text_fits_where_there_is_none(text: str, schema: JsonSchema) -> None:
+    assert mismatch(text, schema) or text_share(schema) is not TextShare.NONE
+
+
+@pytest.mark.parametrize(
+    ("schema", "count", "expected"),
+    [
+        (schema_of(list[Price]), None, True),
+        (schema_of(list[int] | None), 3, True),
+        ({}, None, True),
+        ({"type": "array", "maxItems": 3}, 3, True),
+        ({"type": "array", "maxItems": 3}, 4, False),
+        ({"type": "array", "maxItems": 3}, None, False),
+        ({"type": "array", "prefixItems": [STRING]}, 2, False),
+        ({"properties": {"1": STRING}}, 2, False),
+        ({"type": "array", "items": False}, 2, False),
+        (STRING, 2, False),
+    ],
+)
+def test_knows_where_one_item_is_like_another(schema: JsonSchema, count: int | None, *, expected: bool) -> None:
+    assert has_like_items(schema, count) is expected
+
+
+@given(_SCHEMAS, st.integers(min_value=1, max_value=4))
+def test_like_items_have_one_schema(schema: JsonSchema, count: int) -> None:
+    if has_like_items(schema, count):
+        assert all(schema_at(schema, f"/{place}") == schema_at(schema, "/0") for place in range(count))
 
 
 def test_work_is_bounded_on_schemas_that_branch_without_end() -> None:

@@ -1,6 +1,7 @@
 import pytest
 from pydantic import JsonValue, ValidationError
 
+from harness.artifact import Artifact, StoredArgument
 from harness.schedule import NodeStatus
 from harness.verification import (
     PASSED,
@@ -111,7 +112,26 @@ def test_sources_are_keyed_by_tool_and_repeated_tools_give_a_list() -> None:
         node("a", "get_games"), node("b", "get_games"), node("c", "get_prices"), node("r", deps=["a", "b", "c", "a"])
     )
 
-    assert sources_of(whole, "r", {"a": 1, "b": 2, "c": 3}) == {"get_games": [1, 2], "get_prices": 3}
+    assert sources_of(whole, "r", {"a": 1, "b": 2, "c": 3}).values == {"get_games": [1, 2], "get_prices": 3}
+
+
+def test_sources_in_the_artifact_store_are_named_by_their_place() -> None:
+    games, prices = Artifact(digest="aa" * 32, size=20_000), Artifact(digest="bb" * 32, size=30_000)
+    whole = plan(
+        node("a", "get_games"), node("b", "get_games"), node("c", "get_prices"), node("r", deps=["a", "b", "c"])
+    )
+
+    sources = sources_of(whole, "r", {"a": 1, "b": games, "c": prices})
+
+    assert sources.values == {"get_games": [1, None], "get_prices": None}
+    assert sources.stored == (
+        StoredArgument(name="get_games", index=1, artifact=games),
+        StoredArgument(name="get_prices", artifact=prices),
+    )
+
+
+def test_a_reference_is_no_report() -> None:
+    assert report_text(Artifact(digest="aa" * 32, size=20_000)) is None
 
 
 def test_a_verdict_of_ordinary_size_is_kept_as_it_is() -> None:

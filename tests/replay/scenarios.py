@@ -10,12 +10,15 @@ from temporalio.client import Client, WorkflowHandle
 from activities.toolkit import Report
 from harness.budget import Extension, Limits
 from harness.errors import ErrorCode, ToolError
-from tests.builders import node, plan
+from harness.plan import Plan
+from tests.builders import node, plan, results_of
 from tests.stage import Answer, Outcome, Stage, fan_in, patient, stage
 from workflows.orchestrator import OrchestratorWorkflow
 
 LATE = ToolError(ErrorCode.TIMEOUT, "no answer in time", retry_after_s=0.05)
 MISSING = ToolError(ErrorCode.MISSING_INFO, "the period is missing; name one")
+LONG_HISTORY = 60
+"""Events from which the recording server suggests to continue as new."""
 Story = Callable[[Client], Awaitable[WorkflowHandle[Any, Any]]]
 
 
@@ -64,6 +67,13 @@ async def extend(_: Stage, handle: WorkflowHandle[Any, Any]) -> None:
     await handle.execute_update(OrchestratorWorkflow.extend, Extension(message_id="m1", tool_calls=3))
 
 
+def wide(width: int) -> Plan:
+    """Return a plan whose history is long enough to go on in another workflow run."""
+    ids = [f"n{number}" for number in range(width)]
+    report = node("report", "write_report", deps=ids, arguments={"sources": results_of("n0")})
+    return plan(*(node(node_id, "a") for node_id in ids), report)
+
+
 SCENARIOS: dict[str, Story] = {
     "success": run_of(fan_in("a", "b", "c", "d", deps={"c": ("a",)})),
     "validation_replan": run_of(plan(node("x", "nothing")), fan_in("a")),
@@ -83,4 +93,6 @@ SCENARIOS: dict[str, Story] = {
     "fatal_failure": run_of(fan_in("a", "b"), outcomes={"a": [RuntimeError("boom")]}),
     "cancelled": interrupted(cancel),
     "extended": interrupted(extend),
+    "continued_in_plan": run_of(wide(20)),
+    "continued_through_pages": run_of(wide(14), outcomes={"a": ["x" * 9000]}, max_concurrency=1),
 }

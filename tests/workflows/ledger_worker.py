@@ -9,10 +9,9 @@ from pathlib import Path
 
 from temporalio.client import Client
 
-from activities.run_activities import RunActivities
-from activities.tool_call import ToolActivities
+from activities.served import Activities
 from activities.toolkit import ToolContext
-from tests.stage import CARDS, ScriptedModel, ScriptedTools, fan_in
+from tests.stage import CARDS, MEMORY, ScriptedModel, ScriptedTools, fan_in
 from worker import build_worker
 from workflows.data_converter import DATA_CONVERTER
 
@@ -51,8 +50,8 @@ async def main(address: str, task_queue: str, ledger: Path) -> None:
     client = await Client.connect(address, data_converter=DATA_CONVERTER)
     toolkit = tools.toolkit(names, timeout=timedelta(seconds=20))
     model = ScriptedModel([PLAN])
-    runs = RunActivities({toolkit.name: toolkit}, model, lambda _: CARDS)
-    worker = build_worker(client, runs, ToolActivities(toolkit.by_name(), model), task_queue=task_queue)
+    activities = Activities.of(toolkit, model, lambda _: CARDS, MEMORY)
+    worker = build_worker(client, activities, task_queue=task_queue)
     async with worker:
         await asyncio.Event().wait()
 

@@ -8,14 +8,14 @@ from itertools import count
 from temporalio.client import Client, WorkflowHandle
 
 from activities.model.client import OpenAIModel
-from activities.run_activities import RunActivities
+from activities.served import Activities
 from activities.settings import WorkerSettings
-from activities.tool_call import ToolActivities
 from activities.toolkits.games import TOOLKIT
 from harness.carry import RunInput
 from harness.run import RunOptions, RunResult
 from tests.builders import literal, node, plan, result_of
 from tests.scripted_model import Reply, ScriptedServer, completion
+from tests.stage import MEMORY
 from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
 
@@ -49,9 +49,8 @@ async def games_on(client: Client, url: str, settings: WorkerSettings | None = N
     queue = f"models-{next(_ids)}"
     used = settings or WorkerSettings(api_key=KEY, base_url=url, model="scripted-1")
     model = OpenAIModel(used)
-    runs = RunActivities({TOOLKIT.name: TOOLKIT}, model, model.cards, secrets=used.secrets)
-    tools = ToolActivities(TOOLKIT.by_name(), model, secrets=used.secrets)
-    async with build_worker(client, runs, tools, task_queue=queue):
+    activities = Activities.of(TOOLKIT, model, model.cards, MEMORY, secrets=used.secrets)
+    async with build_worker(client, activities, task_queue=queue):
         yield queue
     await model.close()
 

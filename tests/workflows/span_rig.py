@@ -12,16 +12,15 @@ from temporalio.plugin import SimplePlugin
 
 from activities.model.client import OpenAIModel
 from activities.model.request import ModelRequest
-from activities.run_activities import RunActivities
+from activities.served import Activities
 from activities.settings import WorkerSettings
-from activities.tool_call import ToolActivities
 from activities.toolkit import ToolContext
 from harness.carry import RunInput
 from harness.model_choice import ModelRole
 from harness.plan import Plan
 from harness.run import RunOptions, RunResult
 from tests.scripted_model import Reply, ScriptedServer, completion
-from tests.stage import Outcome, ScriptedTools
+from tests.stage import MEMORY, Outcome, ScriptedTools
 from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
 
@@ -69,8 +68,7 @@ async def rig(
     kit = tools.toolkit(NINE, max_model_tokens=400)
     async with ScriptedServer(*served, Reply(body=completion(ANSWER))) as server:
         model = OpenAIModel(WorkerSettings(api_key=KEY, base_url=server.url, model="scripted-1"))
-        runs = RunActivities({kit.name: kit}, model, model.cards)
-        calls = ToolActivities(kit.by_name(), model)
-        async with build_worker(client, runs, calls, task_queue=queue, max_cached_workflows=cached, plugins=plugins):
+        activities = Activities.of(kit, model, model.cards, MEMORY)
+        async with build_worker(client, activities, task_queue=queue, max_cached_workflows=cached, plugins=plugins):
             yield Rig(client, queue, tools)
         await model.close()

@@ -20,10 +20,10 @@ from temporalio.worker import Replayer
 
 from harness.run import RunStatus
 from tests.builders import node, plan
+from tests.sandbox import SANDBOX
 from tests.stage import fan_in
 from tests.workflows.span_rig import KEY, NINE, rig
 from tests.workflows.span_tree import collecting, own_provider
-from worker import sandbox
 from workflows.data_converter import DATA_CONVERTER
 from workflows.orchestrator import OrchestratorWorkflow
 from workflows.telemetry import ENDPOINT, TRACES_ENDPOINT, collector, telemetry
@@ -54,7 +54,7 @@ async def test_histories_replay_with_and_without_telemetry(client: Client, is_re
         replayer = Replayer(
             workflows=[OrchestratorWorkflow],
             data_converter=DATA_CONVERTER,
-            workflow_runner=sandbox(),
+            workflow_runner=SANDBOX,
             plugins=replayed,
         )
         first = client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)

@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
+from activities.artifact_place import find_place
+from activities.artifacts import ArtifactStore, Owner
 from activities.toolkit import ToolContext, Toolkit, tool
 from harness.catalog import Effect
 from harness.errors import ErrorCode, ToolError
+from harness.plan import ArgumentValue, Plan
 from harness.run import RunStatus
 from harness.schedule import NodeStatus
-from tests.builders import literal, node, plan, results_of
+from tests.builders import literal, node, plan, result_of, results_of
 from tests.stage import ScriptedTools, fan_in, stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -39,24 +42,25 @@ async def test_a_write_is_kept_when_the_results_do_not_all_fit_in_the_next_attem
     assert it.tools.count("write") == 1
 
 
-async def test_a_run_whose_writes_are_too_large_to_carry_on_halts_rather_than_write_again(client: Client) -> None:
-    given = plan(
-        node("w1", "save", arguments={"text": literal("one")}),
-        node("w2", "save", deps=["w1"], arguments={"text": literal("two")}),
-        node("w3", "save", deps=["w2"], arguments={"text": literal("three")}),
-        node("late", "late", deps=["w3"]),
-        node("report", "write_report", deps=["late"], arguments={"sources": results_of("late")}),
-    )
-    outcomes: dict[str, list[Any]] = {"save": ["w" * 240_000], "late": [MISSING]}
-    async with stage(client, given, outcomes=outcomes, toolkit=with_save) as it:
+ADDRESS = {"from the document": result_of("doc", "/to"), "written out": literal("bob")}
+
+
+@pytest.mark.parametrize(("first", "then"), [ADDRESS.values(), [*ADDRESS.values()][::-1]], ids=ADDRESS)
+async def test_a_write_is_not_repeated_when_the_next_plan_words_it_otherwise(
+    client: Client, first: ArgumentValue, then: ArgumentValue
+) -> None:
+    def to(address: ArgumentValue) -> Plan:
+        last = node("report", "write_report", deps=["late"], arguments={"sources": results_of("late")})
+        save = node("save", "save", deps=["doc"], arguments={"text": address})
+        return plan(node("doc", "r0"), save, node("late", "late", deps=["save"]), last)
+
+    outcomes: dict[str, list[Any]] = {"r0": [{"to": "bob", "text": "x" * 20_000}], "late": [MISSING, "found"]}
+    async with stage(client, to(first), to(then), outcomes=outcomes, toolkit=with_save) as it:
         result = await it.run()
 
-    assert result.status is RunStatus.FAILED_EXECUTION
-    assert it.tools.count("save") == 3
-    assert len(it.model.requests) == 1
-    (decision,) = [e for e in result.trace if e.kind == "recovery.decide"]
-    assert decision.data["outcome"] == "HALT"
-    assert "written again" in (decision.message or "")
+    assert result.status is RunStatus.SUCCEEDED
+    assert it.tools.count("save") == 1
+    assert [(report.node.id, report.reused) for report in result.plan][:2] == [("doc", True), ("save", True)]
 
 
 def with_save(tools: ScriptedTools) -> Toolkit:
@@ -93,3 +97,23 @@ async def test_a_write_that_a_cancel_has_stopped_is_uncertain(client: Client) ->
         result = await asyncio.wait_for(handle.result(), 10)
 
     assert (result.plan[0].status, result.plan[0].error_code) == (NodeStatus.CANCELLED, ErrorCode.UNCERTAIN_EFFECT)
+
+
+async def test_a_write_whose_arguments_cannot_be_loaded_is_not_uncertain(client: Client) -> None:
+    class Forgetful(ArtifactStore):
+        async def get(self, owner: Owner, digest: str) -> bytes:
+            raise ToolError(ErrorCode.PROVIDER_UNAVAILABLE, "the store is away")
+
+    given = plan(
+        node("doc", "r0"),
+        node("save", "save", deps=["doc"], arguments={"text": result_of("doc", "/to")}),
+        node("report", "write_report", deps=["save"], arguments={"sources": results_of("save")}),
+    )
+    outcomes: dict[str, list[Any]] = {"r0": [{"to": "bob", "text": "x" * 20_000}]}
+    store = Forgetful(find_place("memory://"))
+    async with stage(client, given, outcomes=outcomes, toolkit=with_save, store=store) as it:
+        result = await it.run(max_run_retries=0, max_replans=0)
+
+    assert it.tools.count("save") == 0
+    assert result.error_code is ErrorCode.PROVIDER_UNAVAILABLE
+    assert result.plan[1].status is NodeStatus.FAILED

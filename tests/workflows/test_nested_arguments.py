@@ -8,15 +8,15 @@ import pytest
 from temporalio.client import Client
 
 from activities.model.client import OpenAIModel
-from activities.run_activities import RunActivities
+from activities.served import Activities
 from activities.settings import WorkerSettings
-from activities.tool_call import ToolActivities
 from activities.toolkit import Report, Toolkit, tool
 from harness.carry import RunInput
 from harness.catalog import ToolRole
 from harness.run import RunStatus
 from tests.builders import literal, node, plan, result_of
 from tests.scripted_model import Reply, ScriptedServer, completion
+from tests.stage import MEMORY
 from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
 
@@ -53,8 +53,8 @@ async def test_a_tool_receives_nested_arguments_exactly_as_they_were_planned(cli
     )
     async with ScriptedServer(Reply(body=completion(drawn.model_dump_json()))) as server:
         model = OpenAIModel(WorkerSettings(api_key="sk-x", base_url=server.url, model="scripted-1"))
-        runs = RunActivities({kit.name: kit}, model, model.cards)
-        async with build_worker(client, runs, ToolActivities(kit.by_name(), model), task_queue="nested"):
+        activities = Activities.of(kit, model, model.cards, MEMORY)
+        async with build_worker(client, activities, task_queue="nested"):
             handle = await client.start_workflow(
                 OrchestratorWorkflow.run, RunInput(goal="x", toolkit=kit.name), id="run-nested", task_queue="nested"
             )

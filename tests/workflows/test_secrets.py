@@ -12,16 +12,15 @@ from temporalio.plugin import SimplePlugin
 from temporalio.testing import WorkflowEnvironment
 
 from activities.model.client import OpenAIModel
-from activities.run_activities import RunActivities
+from activities.served import Activities
 from activities.settings import WorkerSettings
-from activities.tool_call import ToolActivities
 from activities.toolkit import ToolContext
 from harness.carry import RunInput
 from harness.errors import ErrorCode, ToolError
 from harness.run import RunOptions, RunResult, RunStatus
 from tests.replay.histories import fetch_chain
 from tests.scripted_model import Reply, ScriptedServer, completion, error
-from tests.stage import ScriptedTools, fan_in
+from tests.stage import MEMORY, ScriptedTools, fan_in
 from tests.workflows.span_tree import collecting
 from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
@@ -113,11 +112,10 @@ async def _run(
     )
     kit = ScriptedTools({"a": [play]}).toolkit(("a",))
     model = OpenAIModel(settings)
-    runs = RunActivities({kit.name: kit}, model, model.cards, secrets=settings.secrets)
-    tools = ToolActivities(kit.by_name(), model, secrets=settings.secrets)
+    activities = Activities.of(kit, model, model.cards, MEMORY, secrets=settings.secrets)
     options = RunOptions(max_replans=0, max_run_retries=0, model_timeout=timedelta(seconds=0.2))
     request = RunInput(goal="buy", toolkit=kit.name, options=options)
-    async with build_worker(client, runs, tools, task_queue="secrets", plugins=plugins):
+    async with build_worker(client, activities, task_queue="secrets", plugins=plugins):
         handle = await client.start_workflow(OrchestratorWorkflow.run, request, id="run-secrets", task_queue="secrets")
         result = await asyncio.wait_for(handle.result(), 60)
     await model.close()

@@ -1,0 +1,53 @@
+"""What a tool returned, as JSON that any server can carry."""
+
+import json
+import math
+from decimal import Decimal
+
+from pydantic import JsonValue, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from activities.failures import describe_validation
+from activities.toolkit import Tool
+from harness.errors import ErrorCode, ToolError
+from harness.wire_size import MAX_DEPTH, depth_of
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def encode(tool: Tool, value: object, *, limit: int, node_id: str) -> tuple[JsonValue, bytes]:
+    """Check a result against the tool's own type and return it as a JSON value and as its encoding.
+
+    Raises:
+        ToolError: INVALID_OUTPUT when no JSON of its type holds it, PAYLOAD_TOO_LARGE when it has more bytes than that.
+    """
+    name = tool.spec.name
+    try:
+        _refuse_what_json_lacks(tool.result.dump_python(value, warnings="error"))
+        plain: JsonValue = tool.result.dump_python(value, mode="json", warnings="error")
+        encoded = _ENCODER.encode(plain).encode()
+        tool.result.validate_json(encoded)
+    except (ValidationError, PydanticSerializationError, ValueError, RecursionError) as exc:
+        detail = describe_validation(exc) if isinstance(exc, ValidationError) else f"{type(exc).__name__}: {exc}"
+        raise ToolError(ErrorCode.INVALID_OUTPUT, f"{name} returned what no JSON of its type holds: {detail}") from exc
+    if len(encoded) > limit:
+        raise ToolError(
+            ErrorCode.PAYLOAD_TOO_LARGE,
+            f"node {node_id!r}: the result of {name} has {len(encoded):,} bytes, the limit is {limit:,}; return less",
+        )
+    return plain, encoded
+
+
+def _refuse_what_json_lacks(value: object) -> None:
+    """Refuse NaN and infinities, which pydantic would turn into null, and what is nested too deep to decode."""
+    if depth_of(value, MAX_DEPTH) > MAX_DEPTH:
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+    waiting = [value]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, float | Decimal) and not math.isfinite(current):
+            raise ValueError(f"{current} has no JSON form")
+        if isinstance(current, dict):
+            waiting.extend(current.values())
+        elif isinstance(current, list | tuple | set | frozenset):
+            waiting.extend(current)

@@ -1,0 +1,35 @@
+"""The trace events of a run that are in the artifact store."""
+
+from pydantic import TypeAdapter
+from temporalio.client import Client
+
+from cli.exit_codes import Refusal
+from harness.errors import ToolError
+from harness.trace import TraceEvent, TracePage
+from workflows.payload_storage import owner_of, store_of
+
+_EVENTS = TypeAdapter(tuple[TraceEvent, ...])
+
+
+async def events_of(client: Client, run_id: str, pages: tuple[TracePage, ...]) -> tuple[TraceEvent, ...]:
+    """Return the events of pages; refuse when one cannot be read."""
+    events: list[TraceEvent] = []
+    for page in pages:
+        events += _EVENTS.validate_json(await _stored(client, run_id, page.artifact.digest))
+    return tuple(events)
+
+
+def events_after(last: TraceEvent | None, trace: tuple[TraceEvent, ...]) -> tuple[TraceEvent, ...]:
+    """Return the events after one that is known; all of them when the trace begins later than that."""
+    known = next((index for index in range(len(trace) - 1, -1, -1) if trace[index] == last), -1)
+    return trace[known + 1 :]
+
+
+async def _stored(client: Client, run_id: str, digest: str) -> bytes:
+    store = store_of(client.data_converter)
+    if store is None:
+        raise Refusal(f"Part of the trace of run {run_id} is in the artifact store, and there is none here.")
+    try:
+        return await store.get(owner_of(client.namespace, run_id), digest)
+    except ToolError as error:
+        raise Refusal(f"Part of the trace of run {run_id} cannot be read: {error.message}.") from error

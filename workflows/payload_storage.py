@@ -1,0 +1,124 @@
+"""Large payloads travel by reference: Temporal's external storage over the artifact store of the run."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from google.protobuf.message import DecodeError
+from temporalio.api.common.v1 import Payload
+from temporalio.converter import (
+    DataConverter,
+    ExternalStorage,
+    StorageDriver,
+    StorageDriverActivityInfo,
+    StorageDriverClaim,
+    StorageDriverRetrieveContext,
+    StorageDriverSelectContext,
+    StorageDriverStoreContext,
+)
+from temporalio.exceptions import ApplicationError
+
+from activities.artifacts import ArtifactStore, Owner, folder_of
+from harness.errors import ErrorCode, ToolError
+
+INLINE_LIMIT = "whippletree-inline"
+"""Metadata of a payload that somebody without the store should read: the bytes up to which it travels inline."""
+
+
+class ArtifactDriver(StorageDriver):
+    """Keeps payloads in the artifact store, under the run that they belong to."""
+
+    def __init__(self, store: ArtifactStore) -> None:
+        """Keep payloads in this store."""
+        self.store_of_artifacts = store
+
+    def name(self) -> str:
+        """Return the name that histories refer to; it can never change."""
+        return "whippletree.artifacts"
+
+    async def store(self, context: StorageDriverStoreContext, payloads: Sequence[Payload]) -> list[StorageDriverClaim]:
+        """Keep payloads; history gets a key for each.
+
+        Raises:
+            ApplicationError: when the store cannot be reached.
+        """
+        target = context.target
+        owner = Owner(target.namespace, target.id or "") if target else Owner("", "")
+        data = [payload.SerializeToString(deterministic=True) for payload in payloads]
+        with _typed():
+            digests = await asyncio.gather(*(self.store_of_artifacts.put(owner, one) for one in data))
+        return [StorageDriverClaim(claim_data={"key": f"{folder_of(owner)}/{digest}"}) for digest in digests]
+
+    async def retrieve(
+        self,
+        context: StorageDriverRetrieveContext,  # noqa: ARG002 - it says nothing
+        claims: Sequence[StorageDriverClaim],
+    ) -> list[Payload]:
+        """Return the payloads of keys.
+
+        Raises:
+            ApplicationError: when one is lost or the store cannot be reached.
+        """
+        keys = [claim.claim_data.get("key", "").rpartition("/") for claim in claims]
+        with _typed():
+            data = await asyncio.gather(
+                *(self.store_of_artifacts.get_from(folder, digest) for folder, _, digest in keys)
+            )
+        return [Payload.FromString(one) for one in data]
+
+
+def external_storage(store: ArtifactStore, threshold: int) -> ExternalStorage:
+    """Return the storage of payloads of `threshold` bytes and more, but for those that are marked to stay inline."""
+    driver = ArtifactDriver(store)
+
+    def select(context: StorageDriverSelectContext, payload: Payload) -> StorageDriver | None:
+        limit = max(threshold, _taken_mark(payload))
+        # The details of a heartbeat: they do not enter history, and a store that fails must not cancel the activity.
+        if isinstance(context.target, StorageDriverActivityInfo):
+            return None
+        return driver if payload.ByteSize() > limit else None
+
+    # Each payload passes the selector, which takes the mark away: Temporal's own tools show no marked JSON.
+    return ExternalStorage(drivers=[driver], driver_selector=select, payload_size_threshold=0)
+
+
+def store_of(converter: DataConverter) -> ArtifactStore | None:
+    """Return the artifact store of a converter, None when it has none."""
+    storage = converter.external_storage
+    drivers = storage.drivers if storage else ()
+    return next((driver.store_of_artifacts for driver in drivers if isinstance(driver, ArtifactDriver)), None)
+
+
+def _taken_mark(payload: Payload) -> int:
+    if INLINE_LIMIT not in payload.metadata:
+        return 0
+    limit = int(payload.metadata[INLINE_LIMIT])
+    del payload.metadata[INLINE_LIMIT]
+    return limit
+
+
+def value_of(data: bytes) -> bytes:
+    """Return what somebody wants to see of an artifact: the value of a payload, or the bytes themselves."""
+    try:
+        payload = Payload.FromString(data)
+    except DecodeError:
+        return data
+    return payload.data if "encoding" in payload.metadata else data
+
+
+def owner_of(namespace: str, run_id: str) -> Owner:
+    """Return to whom the artifacts of a run belong, for the command line, which imports no activities."""
+    return Owner(namespace, run_id)
+
+
+@contextmanager
+def _typed() -> Iterator[None]:
+    """Give Temporal the type of an error, and whether another try may help.
+
+    Only an error that is not retryable makes the SDK fail a workflow; any other one fails the task, again and again.
+    """
+    try:
+        yield
+    except ToolError as error:
+        is_lost = error.code is ErrorCode.ARTIFACT_LOST
+        raise ApplicationError(error.message, type=error.code, non_retryable=is_lost) from error
