@@ -1,0 +1,1 @@
+"""Measures Whippletree against a hand-written Temporal workflow, and against peers where they are installed."""

@@ -1,0 +1,89 @@
+"""Plans of three shapes and four sizes: time, history and memory of each contender.
+
+Both make the same calls: before its graph the raw workflow calls two no-op activities, one after the other, where
+Whippletree has its catalog described and its plan drawn up. Plans of 1,000 nodes also run on the raw workflow without
+these two.
+"""
+
+from dataclasses import asdict, dataclass
+from statistics import median
+
+from bench.contenders import BARE_RAW, CALLS_BEFORE, OURS, RAW, Contender
+from bench.failure import Unsupported
+from bench.history import history_parts
+from bench.measure import Record, Rig, Series, Team, in_turn, say, warm_up
+
+SHAPES = ("wide", "deep", "diamond")
+SIZES = (10, 100, 1000, 10_000)
+LARGE_FROM = 10_000
+"""Graphs of this size and more are run as often as --repeat-large says."""
+BARE_SIZES = (1000,)
+"""Sizes in which the raw workflow is also measured without the calls before its graph."""
+RAW_CANNOT = {
+    ("deep", 10_000): "the raw chain has 60,000 events, and Temporal terminates a workflow run at 51,200: it cannot run"
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One shape in one size."""
+
+    shape: str
+    nodes: int
+
+    @property
+    def graph(self) -> str:
+        """Return the name of its graph."""
+        return f"{self.shape}:{self.nodes}"
+
+
+async def measure(rig: Rig, shapes: tuple[str, ...], sizes: tuple[int, ...]) -> list[Record]:
+    """Measure every shape in every size."""
+    return [await _measure(rig, Case(shape, nodes)) for nodes in sizes for shape in shapes]
+
+
+async def _measure(rig: Rig, case: Case) -> Record:
+    """Measure one case with workers of its own, so that their memory is that of this case."""
+    say(f"{case.shape}, {case.nodes:,} nodes ...")
+    reason = RAW_CANNOT.get((case.shape, case.nodes))
+    repeat = rig.repeat_large if case.nodes >= LARGE_FROM else rig.repeat
+    record: Record = {"shape": case.shape, "nodes": case.nodes, "repeat": repeat}
+    if reason:
+        record["raw_left_out"] = reason
+    async with rig.teams([*_raw(case), OURS]) as teams:
+        await warm_up(teams)
+        try:
+            series = await in_turn(teams, case.graph, repeat=repeat, calls_before=CALLS_BEFORE)
+        except Unsupported as error:
+            return {**record, "left_out": str(error)}
+        for team, runs in zip(teams, series, strict=True):
+            record[team.contender.name] = await _figures(team, runs, case.nodes)
+    return record
+
+
+def _raw(case: Case) -> tuple[Contender, ...]:
+    """Return the raw workflows that a case is measured against."""
+    if (case.shape, case.nodes) in RAW_CANNOT:
+        return ()
+    return (RAW, BARE_RAW) if case.nodes in BARE_SIZES else (RAW,)
+
+
+async def _figures(team: Team, series: Series, nodes: int) -> Record:
+    last = series.samples[-1]
+    history, stored = await team.history(last), await team.stored(last)
+    record: Record = {
+        "seconds": round(series.median_s, 4),
+        "all_seconds": [round(sample.seconds, 4) for sample in series.samples],
+        "nodes_per_s": round(nodes / series.median_s, 1),
+        "worker_cpu_ms_per_node": round(1000 * median(one.worker_cpu_s for one in series.samples) / nodes, 3),
+        "server_cpu_ms_per_node": round(1000 * median(one.server_cpu_s for one in series.samples) / nodes, 3),
+        "events_per_node": round(history.events / nodes, 3),
+        "bytes_per_node": round(history.bytes / nodes, 1),
+        "store_bytes_per_node": round(stored.bytes / nodes, 1),
+        "peak_rss_mb": round(team.peak_rss_mb, 1),
+        "history": asdict(history),
+        "store": asdict(stored),
+    }
+    if nodes < LARGE_FROM:
+        record["parts"] = await history_parts(team.client, last.run_id)
+    return record

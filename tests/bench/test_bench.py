@@ -1,0 +1,145 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.process import ROOT
+from bench.report import print_report
+from bench.summary import PROMISES, summary_of
+
+PROMISED = {
+    "wide_1000_vs_raw",
+    "deep_1000_vs_raw",
+    "diamond_1000_vs_raw",
+    "time_10000_over_1000",
+    "events_over_raw",
+    "bytes_vs_raw",
+    "bytes_per_node_10000_over_1000",
+    "fanout_300kb_20_bytes",
+    "makespan_over_critical_path",
+    "runs_per_s_2_over_1_workers",
+    "start_to_report_s",
+}
+MACHINE = {"cores": 4, "memory_gib": 8, "python": "3.11", "server": "dev", "packages": {}, "load_before": 0.0}
+
+
+@pytest.mark.slow
+def test_measures_a_small_plan_beside_the_raw_workflow(tmp_path: Path) -> None:
+    file = tmp_path / "bench.json"
+
+    done = subprocess.run(
+        [sys.executable, "-m", "bench", "--quick", "--only", "wide", "--nodes", "10", "--json", str(file)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    results = json.loads(file.read_text())
+    (case,) = results["scaling"]
+    assert results["summary"].keys() >= PROMISED
+    assert case["ours"]["seconds"] / case["raw"]["seconds"] > 0
+    # Which side has more depends on how many results a workflow task happens to bring.
+    assert min(case[side]["history"]["events"] for side in ("ours", "raw")) >= 3 * 10
+    assert case["ours"]["parts"]["draft_plan"]["events"] == 3
+    assert case["ours"]["store"]["bytes"] == 10 * case["ours"]["store_bytes_per_node"]
+    assert case["raw"]["store"] == {"objects": 0, "bytes": 0}
+    assert "store" in done.stdout
+    assert results["machine"]["cores"] > 0
+
+
+def test_refuses_a_part_that_does_not_exist() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bench", "--only", "narrow"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 2
+    assert "narrow" in done.stderr
+
+
+def test_names_every_promised_figure_when_nothing_was_measured() -> None:
+    summary = summary_of({})
+
+    assert summary.keys() >= PROMISED | {promise.figure for promise in PROMISES}
+    assert set(summary.values()) == {None}
+
+
+def test_sums_up_the_worst_shape() -> None:
+    summary = summary_of(
+        {
+            "scaling": [
+                _case("wide", 1000, ours=(1.1, 3000, 400_000), raw=(1.0, 3000, 400_000)),
+                _case("deep", 1000, ours=(2.0, 6600, 900_000), raw=(2.0, 6000, 600_000)),
+                _case("wide", 10_000, ours=(12.1, 31_000, 4_800_000), raw=(10.0, 30_000, 4_000_000)),
+                _case("deep", 10_000, ours=(21.0, 61_000, 9_000_000), raw=None),
+            ],
+            "throughput": [
+                {"contender": "ours", "workers": 1, "runs_per_s": 10.0},
+                {"contender": "raw", "workers": 2, "runs_per_s": 99.0},
+                {"contender": "ours", "workers": 2, "runs_per_s": 16.0},
+            ],
+        }
+    )
+
+    assert summary["wide_1000_vs_raw"] == pytest.approx(1.1)
+    assert summary["deep_1000_vs_raw"] == pytest.approx(1.0)
+    assert summary["diamond_1000_vs_raw"] is None
+    assert summary["events_vs_raw"] == pytest.approx(1.1)
+    assert summary["events_over_raw"] == 600
+    assert summary["store_bytes_per_node"] == pytest.approx(40.0)
+    assert summary["wide_1000_vs_bare_raw"] is None
+    assert summary["bytes_vs_raw"] == pytest.approx(1.5)
+    assert summary["time_10000_over_1000"] == pytest.approx(11.0)
+    assert summary["bytes_per_node_10000_over_1000"] == pytest.approx(1.2)
+    assert summary["runs_per_s_2_over_1_workers"] == pytest.approx(1.6)
+
+
+def test_sets_the_raw_workflow_without_calls_before_its_graph_beside_the_other() -> None:
+    case = _case("deep", 1000, ours=(2.0, 6600, 900_000), raw=(2.0, 6000, 600_000))
+
+    summary = summary_of({"scaling": [case | {"raw_bare": {"seconds": 1.6}}]})
+
+    assert summary["deep_1000_vs_raw"] == pytest.approx(1.0)
+    assert summary["deep_1000_vs_bare_raw"] == pytest.approx(1.25)
+
+
+def test_promises_a_constant_of_events_and_no_ratio() -> None:
+    promises = {promise.figure: promise for promise in PROMISES}
+
+    assert promises["events_over_raw"].limit == 100
+    assert "events_vs_raw" not in promises
+    assert not any(figure.endswith("_vs_bare_raw") for figure in promises)
+
+
+@pytest.mark.parametrize(("repeat", "is_marked"), [(1, True), (3, False)], ids=["once", "thrice"])
+def test_marks_times_that_come_from_one_run(
+    capsys: pytest.CaptureFixture[str], repeat: int, *, is_marked: bool
+) -> None:
+    small = _case("wide", 1000, ours=(1.1, 3000, 400_000), raw=(1.0, 3000, 400_000))
+    large = _case("wide", 10_000, ours=(12.1, 31_000, 4_800_000), raw=(10.0, 30_000, 4_000_000), repeat=repeat)
+    results = {"machine": MACHINE, "scaling": [small, large]}
+
+    print_report(results, summary_of(results))
+
+    printed = capsys.readouterr().out
+    assert ("10,000*" in printed) is is_marked
+    assert ("time_10000_over_1000*" in printed) is is_marked
+    assert ("--repeat-large" in printed) is is_marked
+    assert "1,000*" not in printed
+
+
+def _case(
+    shape: str, nodes: int, *, ours: tuple[float, int, int], raw: tuple[float, int, int] | None, repeat: int = 1
+) -> dict[str, object]:
+    sides = {"ours": _side(nodes, *ours)} | ({} if raw is None else {"raw": _side(nodes, *raw)})
+    return {"shape": shape, "nodes": nodes, "repeat": repeat, **sides}
+
+
+def _side(nodes: int, seconds: float, events: int, size: int) -> dict[str, object]:
+    history = {"events": events, "bytes": size, "runs": 1, "largest_run_events": events, "largest_run_bytes": size}
+    sizes = {"bytes_per_node": size / nodes, "store_bytes_per_node": 40_000 / nodes}
+    return {"seconds": seconds, "nodes_per_s": nodes / seconds, **sizes, "history": history}
