@@ -11,7 +11,7 @@ export RUN_GOAL
 unexport GOAL
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types imports unit coverage fmt clean
+.PHONY: help setup run test lint types imports unit coverage bench chaos fmt clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -41,6 +41,12 @@ unit: $(STAMP) ## Run tests: make unit [ARGS="-k budget"]
 coverage: $(STAMP) ## Run all tests; harness must be covered to the last branch
 	$(BIN)/python -m coverage run -m pytest
 	$(BIN)/python -m coverage report
+
+bench: $(STAMP) ## Measure against raw Temporal: make bench [ARGS="--quick"], see docs/speed.md
+	@$(BIN)/python -m bench $(ARGS)
+
+chaos: $(STAMP) ## Kill workers and the server under runs: make chaos [ARGS="--rounds 100"], see docs/chaos.md
+	@$(BIN)/python -m chaos $(ARGS)
 
 fmt: $(STAMP) ## Format, and mend what can be mended by rule
 	$(BIN)/python -m ruff format

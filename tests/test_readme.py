@@ -1,4 +1,4 @@
-"""The README keeps its promises: its example runs, and every path that it names exists."""
+"""What the README and docs say holds: examples run; paths, options, limits and figures are those of the code."""
 
 import os
 import re
@@ -6,17 +6,98 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+import bench.__main__
+import bench.knobs
+import chaos.__main__
+from activities.stored_arguments import MAX_LOADED_BYTES
+from bench.summary import PROMISES
+from chaos.checks import Rule
+from harness.artifact import INLINE_BYTES
+from harness.binding import MAX_ARGUMENT_BYTES
+from harness.carry import INLINE_CARRY_BYTES
+from harness.errors import MAX_ERROR_BYTES
+from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES
+from harness.run import RunOptions
+from workflows.data_converter import RESULT_INLINE_BYTES, STARTER_INLINE_BYTES
+from workflows.run_state import MAX_RUN_BYTES, MAX_RUN_EVENTS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
-PATHS = sorted(set(re.findall(r"`((?:[a-z_]+/)+[a-z_]*(?:\.[a-z]+)?|[a-z_]+\.py|[A-Za-z-]+\.yml|Dockerfile)`", README)))
+PAGES = {page.name: page.read_text() for page in sorted((ROOT / "docs").glob("*.md"))}
+EVERYTHING = "\n".join((README, *PAGES.values()))
+PATHS = sorted(
+    set(re.findall(r"`((?:[a-z_]+/)+[a-z_]*(?:\.[a-z]+)?|[a-z_]+\.py|[A-Za-z-]+\.yml|Dockerfile)`", EVERYTHING))
+)
 OWN = {"weather.py", ".whippletree/"}
+KIB, MIB = 1024, 1024 * 1024
+OPTIONS = RunOptions()
+LIMITS = [
+    ("a value in history | 16 KiB", INLINE_BYTES, 16 * KIB),
+    ("what a starter sends | 256 KiB", STARTER_INLINE_BYTES, 256 * KIB),
+    ("result of a run in history | 64 KiB", RESULT_INLINE_BYTES, 64 * KIB),
+    ("result of a run | 8 MB", MAX_RESULT_BYTES, 8_000_000),
+    ("answer to a query | 1.5 MB", MAX_ANSWER_BYTES, 1_500_000),
+    ("result of a node | 8 MiB", OPTIONS.max_result_bytes, 8 * MIB),
+    ("arguments of a node | 8 MiB", MAX_ARGUMENT_BYTES, 8 * MIB),
+    ("and 256 MiB of those", MAX_LOADED_BYTES, 256 * MIB),
+    ("text of an error | 4 KiB", MAX_ERROR_BYTES, 4 * KIB),
+    ("state carried by continue-as-new | 64 KiB", INLINE_CARRY_BYTES, 64 * KIB),
+    ("nodes of a plan | 500", OPTIONS.max_plan_nodes, 500),
+    ("nodes in flight | 5", OPTIONS.max_concurrency, 5),
+    ("one workflow run | 9,000 events", MAX_RUN_EVENTS, 9_000),
+    ("9,000 events, 6 MB", MAX_RUN_BYTES, 6_000_000),
+]
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path not in OWN])
-def test_a_path_that_it_names_exists(path: str) -> None:
+def test_a_path_that_is_named_exists(path: str) -> None:
     assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\((docs/[^)]*)\)", README))))
+def test_a_page_that_the_readme_links_to_exists(link: str) -> None:
+    assert (ROOT / link).is_file()
+
+
+def test_every_page_is_linked_to() -> None:
+    assert [name for name in PAGES if f"(docs/{name})" not in README] == []
+
+
+@pytest.mark.parametrize(("words", "limit", "said"), LIMITS, ids=[words for words, _, _ in LIMITS])
+def test_a_limit_is_that_of_the_code(words: str, limit: int, said: int) -> None:
+    assert words in PAGES["size.md"]
+    assert limit == said
+
+
+def test_the_highest_settings_of_a_run_are_those_of_the_code() -> None:
+    schema = RunOptions.model_json_schema()["properties"]
+    most = {name: schema[name]["maximum"] for name in ("max_plan_nodes", "max_concurrency", "max_result_bytes")}
+
+    assert most == {"max_plan_nodes": 10_000, "max_concurrency": 50, "max_result_bytes": 64 * MIB}
+    for words in ("`max_plan_nodes`, at most 10,000", "`max_concurrency`, at most 50", "at most 64 MiB"):
+        assert words in PAGES["size.md"]
+
+
+@pytest.mark.parametrize(
+    ("page", "commands"),
+    [("speed.md", (bench.__main__.command, bench.knobs.command)), ("chaos.md", (chaos.__main__.command,))],
+    ids=["speed", "chaos"],
+)
+def test_an_option_that_a_page_names_is_one_of_its_commands(page: str, commands: tuple[click.Command, ...]) -> None:
+    known = {flag for command in commands for option in command.params for flag in option.opts}
+
+    assert set(re.findall(r"(?<!-)--[a-z][a-z-]*", PAGES[page])) - known - {"--goal", "--help"} == set()
+
+
+def test_every_promised_figure_is_explained() -> None:
+    assert [one.figure for one in PROMISES if PAGES["speed.md"].count(f"`{one.figure}`") < 2] == []
+
+
+def test_every_rule_of_chaos_is_explained() -> None:
+    assert [rule for rule in Rule if f"`{rule}`" not in PAGES["chaos.md"]] == []
 
 
 def test_its_toolkit_runs_as_written(tmp_path: Path) -> None:
