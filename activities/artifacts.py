@@ -18,6 +18,7 @@ import obstore
 from obstore.exceptions import BaseError
 from temporalio import activity
 
+from activities.artifact_folders import Owner, folder_of, name_of
 from activities.artifact_place import ARTIFACTS, CALL_LIMIT, Place, StoreError, find_place, told
 from harness.errors import ErrorCode, ToolError, quoted
 
@@ -26,23 +27,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_UNSAFE = re.compile(r"[^a-z0-9_.-]|^\.|\.$")
 _FOLDER = re.compile(r"(?!\.)[a-z0-9_.%~-]+(?<!\.)/(?!\.)[a-z0-9_.%~-]+(?<!\.)")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_MAX_NAME = 200
-"""File systems allow 255 bytes in a name."""
 _PROBES = "~probes"
 _LARGE = 262_144
 """Bytes from which a digest is computed outside the event loop."""
-
-
-@dataclass(frozen=True)
-class Owner:
-    """The run to which an artifact belongs."""
-
-    namespace: str
-    run_id: str
-    """The workflow id. Empty for what belongs to no run."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +43,6 @@ class Holding:
     size: int
     """Bytes of all objects together."""
     newest: datetime
-
-
-def folder_of(owner: Owner) -> str:
-    """Return where the artifacts of a run lie: names that any file system tells apart, also one that ignores case.
-
-    What is not a small letter, a digit or one of `_.-` becomes %xx; a long name ends with the digest of the whole one.
-    """
-    return f"{_name(owner.namespace)}/{_name(owner.run_id)}"
 
 
 def owner_of_activity() -> Owner:
@@ -149,7 +130,7 @@ class ArtifactStore:
         """Return what is kept of each run of a namespace, in no order."""
         found: dict[str, Holding] = {}
         async with _trouble(f"the artifacts in {self.name} cannot be listed"):
-            async for meta in self._listed(_name(namespace)):
+            async for meta in self._listed(name_of(namespace)):
                 folder, _, name = meta["path"].rpartition("/")
                 if not self._is_ours(folder, name):
                     continue
@@ -217,18 +198,6 @@ def _tidy(folder: Path) -> None:
             if _DIGEST.match(file.name):
                 file.unlink()
         folder.rmdir()
-
-
-def _name(text: str) -> str:
-    name = _UNSAFE.sub(_escaped, text)
-    if len(name) <= _MAX_NAME:
-        return name or "~"
-    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
-    return f"{name[: _MAX_NAME - len(digest)]}~{digest}"
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return "".join(f"%{byte:02x}" for byte in match.group().encode(errors="surrogatepass"))
 
 
 def _together(one: Holding, other: Holding) -> Holding:

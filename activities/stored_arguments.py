@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from activities.artifacts import ArtifactStore, Owner
+from activities.artifact_folders import Owner
+from activities.artifacts import ArtifactStore
 from activities.side_by_side import side_by_side
 from harness.artifact import StoredArgument
 from harness.errors import ErrorCode, ToolError, quoted

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from temporalio.client import Client
 
-from activities.artifacts import Owner, folder_of
+from activities.artifact_folders import Owner, folder_of
 from workflows.payload_storage import store_of
 
 

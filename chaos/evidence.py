@@ -10,7 +10,7 @@ from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client, WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
-from activities.artifacts import Owner
+from activities.artifact_folders import Owner
 from chaos.ledger import Entry
 from chaos.messages import Message
 from harness.calls import ToolReply

@@ -4,6 +4,7 @@ They are forked off a process that has imported everything, which saves the two 
 """
 
 import multiprocessing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
@@ -34,12 +35,11 @@ class Fleet:
 
     def __enter__(self) -> Self:
         """Start all workers."""
-        try:
+        with ExitStack() as undo:
+            undo.callback(self.stop)
             for index in range(len(self._workers)):
                 self.start(index)
-        except BaseException:
-            self.stop()
-            raise
+            undo.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -80,15 +80,14 @@ class Killer:
         Raises:
             Refusal: at the end, when the server could not be started again.
         """
-        killing = asyncio.create_task(self._kill(strikes))
+        killing, is_done = asyncio.create_task(self._kill(strikes)), False
         try:
             yield
-        except BaseException:
-            for revival in self._revivals:
-                revival.cancel()
-            raise
+            is_done = True
         finally:
             killing.cancel()
+            for revival in () if is_done else self._revivals:
+                revival.cancel()
             await asyncio.wait([killing])
             if self._revivals:
                 await asyncio.wait(self._revivals)

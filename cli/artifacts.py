@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 from temporalio.client import Client
 
-from activities.artifacts import ArtifactStore, Holding, Owner, folder_of
+from activities.artifact_folders import Owner, folder_of
+from activities.artifacts import ArtifactStore, Holding
 from cli import home as state
 from cli.connection import load_settings, open_artifacts
 from cli.exit_codes import ExitCode, Refusal

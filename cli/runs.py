@@ -16,15 +16,15 @@ from temporalio.client import (
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
 from temporalio.common import WorkflowIDReusePolicy
-from temporalio.exceptions import ApplicationError, CancelledError, TerminatedError
+from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from cli.exit_codes import ExitCode, Refusal
 from cli.plain_text import one_line, say
+from cli.run_failures import cause_of, failure, unreadable
 from cli.trace_pages import events_of
 from harness.budget import BudgetSnapshot, Extension
 from harness.carry import RunInput
-from harness.errors import UNKNOWN_TOOLKIT, ErrorCode
 from harness.run import RunRequest, RunResult, RunView
 from harness.trace import TraceEvent, TraceSlice
 
@@ -110,7 +110,7 @@ class Run:
         try:
             return await self._send(more)
         except WorkflowUpdateFailedError as error:
-            raise Refusal(f"Run {self.id} was not extended: {_cause(error)}") from error
+            raise Refusal(f"Run {self.id} was not extended: {cause_of(error)}") from error
 
     async def _send(self, more: Extension) -> BudgetSnapshot:
         """Send an extension, again when that may help: the run applies an id once, however often it comes."""
@@ -163,10 +163,10 @@ class Run:
             try:
                 return await self._whole(await self._handle.result())
             except WorkflowFailureError as error:
-                raise _failure(self.id, error) from error
+                raise failure(self.id, error) from error
             except ApplicationError as error:  # of this process: it could not read what the run has returned
                 status = await memo_text(await self.describe(), "status")
-                raise _unreadable(self.id, status, error) from error
+                raise unreadable(self.id, status, error) from error
             except RPCError as error:
                 if error.status is RPCStatusCode.NOT_FOUND:
                     raise Refusal(f"There is no run {self.id!r} here.") from error
@@ -223,30 +223,3 @@ async def memo_text(description: WorkflowExecutionDescription, key: str) -> str:
     """Return what the starter wrote into the memo of a run."""
     text = (await description.memo()).get(key)
     return text if isinstance(text, str) else ""
-
-
-def _failure(run_id: str, error: WorkflowFailureError) -> Refusal:
-    """Say in one line why a run failed inside Temporal, which runs that merely fail do not."""
-    match error.cause:
-        case ApplicationError() as cause if cause.type == UNKNOWN_TOOLKIT:
-            return Refusal(cause.message)
-        case CancelledError():
-            return Refusal(f"Run {run_id} was cancelled and has no result.", ExitCode.CANCELLED)
-        case TerminatedError() as cause:
-            return Refusal(f"Run {run_id} was terminated and has no result: {cause.message}", ExitCode.FAILED)
-        case _:
-            return Refusal(f"Run {run_id} failed inside Temporal: {_cause(error)}", ExitCode.FAILED)
-
-
-def _unreadable(run_id: str, status: str, error: ApplicationError) -> Refusal:
-    is_lost = error.type == ErrorCode.ARTIFACT_LOST
-    code = ExitCode.USAGE if is_lost else ExitCode.FAILED
-    ended = f"ended {status}" if status else "ended"
-    return Refusal(f"Run {run_id} has {ended}, but its result cannot be read: {error.message}.", code)
-
-
-def _cause(error: WorkflowFailureError | WorkflowUpdateFailedError) -> str:
-    cause = error.cause
-    if isinstance(cause, ApplicationError):
-        return f"{cause.type}: {cause.message}" if cause.type else cause.message
-    return str(cause)

@@ -14,7 +14,8 @@ from typing import Any
 from pydantic import BaseModel
 from temporalio.client import Client, WorkflowHandle
 
-from activities.artifacts import ArtifactStore, Owner
+from activities.artifact_folders import Owner
+from activities.artifacts import ArtifactStore
 from activities.model.cards import ModelCards
 from activities.model.request import ModelAnswer, ModelError, ModelRequest
 from activities.run_activities import RunActivities

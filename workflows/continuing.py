@@ -1,9 +1,12 @@
 """How a run goes on in its next workflow run: what is large is kept as pages, what is small is carried."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from itertools import takewhile
+from typing import TypedDict
 
 from temporalio import workflow
+from temporalio.common import RetryPolicy
 from temporalio.workflow import ActivityCancellationType, ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
@@ -32,6 +35,19 @@ MOST_EVENTS = 40_000
 """Temporal terminates a workflow run at 51,200 events: so far a plan may go on that cannot be handed over."""
 PATIENCE_EVENTS = 2000
 """Events after which the store is asked again."""
+
+
+class _Options(TypedDict):
+    """How the state is kept and loaded."""
+
+    start_to_close_timeout: timedelta
+    heartbeat_timeout: timedelta
+    retry_policy: RetryPolicy
+    task_queue: str | None
+    cancellation_type: ActivityCancellationType
+    summary: str
+
+
 _EVENTS = TypeAdapter(tuple[TraceEvent, ...])
 
 
@@ -193,28 +209,21 @@ def _take(state: RunState, page: StatePage) -> None:
 
 
 def _start_keeping(state: RunState, request: KeepRequest) -> "ActivityHandle[KeepReply]":
-    return workflow.start_activity_method(
-        StateActivities.keep_state,
-        request,
-        start_to_close_timeout=STORE_LIMIT,
-        heartbeat_timeout=HEARTBEAT_TIMEOUT,
-        retry_policy=retries(STORE_TRIES),
-        task_queue=state.activity_queue,
-        cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        activity_id="keep_state",
-        summary=f"page {len(state.pages) + 1} of the state",
-    )
+    how = _options(state, f"page {len(state.pages) + 1} of the state")
+    return workflow.start_activity_method(StateActivities.keep_state, request, activity_id="keep_state", **how)
 
 
 def _start_loading(state: RunState, request: LoadRequest) -> "ActivityHandle[LoadReply]":
-    return workflow.start_activity_method(
-        StateActivities.load_state,
-        request,
-        start_to_close_timeout=STORE_LIMIT,
-        heartbeat_timeout=HEARTBEAT_TIMEOUT,
-        retry_policy=retries(STORE_TRIES),
-        task_queue=state.activity_queue,
-        cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        activity_id="load_state",
-        summary=f"{len(request.pages)} pages of the state",
-    )
+    how = _options(state, f"{len(request.pages)} pages of the state")
+    return workflow.start_activity_method(StateActivities.load_state, request, activity_id="load_state", **how)
+
+
+def _options(state: RunState, summary: str) -> _Options:
+    return {
+        "start_to_close_timeout": STORE_LIMIT,
+        "heartbeat_timeout": HEARTBEAT_TIMEOUT,
+        "retry_policy": retries(STORE_TRIES),
+        "task_queue": state.activity_queue,
+        "cancellation_type": ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+        "summary": summary,
+    }

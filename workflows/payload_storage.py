@@ -18,7 +18,8 @@ from temporalio.converter import (
 )
 from temporalio.exceptions import ApplicationError
 
-from activities.artifacts import ArtifactStore, Owner, folder_of
+from activities.artifact_folders import Owner, folder_of
+from activities.artifacts import ArtifactStore
 from harness.errors import ErrorCode, ToolError
 
 INLINE_LIMIT = "whippletree-inline"

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from activities import artifacts
+from activities.artifact_folders import Owner, folder_of
 from activities.artifact_place import StoreError
-from activities.artifacts import ArtifactStore, Owner, folder_of
+from activities.artifacts import ArtifactStore
 from harness.errors import ErrorCode, ToolError
 
 OWNER = Owner("default", "run-1")

@@ -7,7 +7,8 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.artifacts import ArtifactStore, Owner
+from activities.artifact_folders import Owner
+from activities.artifacts import ArtifactStore
 from activities.failures import ActivityBoundary
 from activities.try_ledger import TryLedger
 from harness.calls import FailureDetails

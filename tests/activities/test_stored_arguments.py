@@ -7,7 +7,8 @@ import pytest
 from pydantic import JsonValue
 
 from activities import stored_arguments
-from activities.artifacts import ArtifactStore, Owner, folder_of
+from activities.artifact_folders import Owner, folder_of
+from activities.artifacts import ArtifactStore
 from activities.stored_arguments import loaded
 from harness.artifact import Artifact, StoredArgument
 from harness.errors import ErrorCode, ToolError

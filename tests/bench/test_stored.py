@@ -2,7 +2,8 @@ from pathlib import Path
 
 from temporalio.client import Client
 
-from activities.artifacts import ArtifactStore, Owner
+from activities.artifact_folders import Owner
+from activities.artifacts import ArtifactStore
 from bench.stored import StoreSize, store_size
 from workflows.data_converter import DATA_CONVERTER, data_converter
 

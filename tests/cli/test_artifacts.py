@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from activities.artifacts import ArtifactStore, Owner
+from activities.artifact_folders import Owner
+from activities.artifacts import ArtifactStore
 from harness.run import RunResult
 from tests.cli.conftest import CommandLine
 from tests.cli.shell import Shell, started_run

@@ -10,7 +10,8 @@ from temporalio.client import Client, WorkflowUpdateRPCTimeoutOrCancelledError
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.artifacts import ArtifactStore, Owner
+from activities.artifact_folders import Owner
+from activities.artifacts import ArtifactStore
 from cli import runs
 from cli.exit_codes import ExitCode, Refusal
 from cli.runs import Run

@@ -10,8 +10,9 @@ import pytest_asyncio
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.artifact_folders import Owner
 from activities.artifact_place import find_place
-from activities.artifacts import ArtifactStore, Owner
+from activities.artifacts import ArtifactStore
 from activities.toolkit import ToolContext, Toolkit, tool
 from harness.budget import Extension, Limits
 from harness.catalog import Effect

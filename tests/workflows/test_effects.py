@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from temporalio.client import Client
 
+from activities.artifact_folders import Owner
 from activities.artifact_place import find_place
-from activities.artifacts import ArtifactStore, Owner
+from activities.artifacts import ArtifactStore
 from activities.toolkit import ToolContext, Toolkit, tool
 from harness.catalog import Effect
 from harness.errors import ErrorCode, ToolError

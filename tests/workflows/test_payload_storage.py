@@ -15,7 +15,8 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureEr
 from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from activities.artifacts import ArtifactStore, Owner, folder_of
+from activities.artifact_folders import Owner, folder_of
+from activities.artifacts import ArtifactStore
 from harness.budget import BudgetSnapshot
 from harness.run import RunPhase, RunResult, RunStatus, RunView
 from workflows.data_converter import RESULT_INLINE_BYTES, STARTER_INLINE_BYTES, data_converter
