@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harness.budget import NOTHING, ONE_CALL, Amount, Budget
+from harness.budget import ONE_CALL, Amount, Budget
 from harness.catalog import Catalog, ModelCard, ToolRole, ToolSpec
 from harness.recovery import FailureContext
 from harness.usage import Usage, estimate_tokens
@@ -46,14 +46,6 @@ def base_reservation(tool: ToolSpec, *, synthesis_tokens: int, card: ModelCard, 
     room = _affordable_tokens(budget.left(), card)
     tokens = max(LEAST_MODEL_TOKENS, min(synthesis_tokens, tool.max_model_tokens, room))
     return Amount(tool_calls=1, tokens=tokens, cost_usd=cost_of(tokens, card))
-
-
-def total_of(amounts: Iterable[Amount]) -> Amount:
-    """Add amounts up."""
-    total = NOTHING
-    for amount in amounts:
-        total = total.plus(amount)
-    return total
 
 
 def grant(tool: ToolSpec, held: Amount, *, budget: Budget, card: ModelCard, is_high_pressure: bool) -> Grant | None:

@@ -12,7 +12,8 @@ from time import monotonic
 from typing import Any
 
 from pydantic import BaseModel
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities.artifact_folders import Owner
 from activities.artifacts import ArtifactStore
@@ -23,6 +24,7 @@ from activities.served import Activities
 from activities.state_pages import StateActivities
 from activities.tool_call import ToolActivities
 from activities.toolkit import Report, Tool, ToolContext, Toolkit, tool
+from harness.budget import Extension
 from harness.carry import RunInput
 from harness.catalog import Effect, ModelCard, ToolRole
 from harness.plan import Plan
@@ -212,3 +214,17 @@ async def trace_of(result: RunResult) -> tuple[TraceEvent, ...]:
     owner = Owner("default", result.run_id)
     pages = [json.loads(await MEMORY.get(owner, page.artifact.digest)) for page in result.trace_pages]
     return (*(TraceEvent.model_validate(event) for page in pages for event in page), *result.trace)
+
+
+async def extend_twice(handle: WorkflowHandle[Any, Any], more: Extension) -> None:
+    """Send an extension until it was answered twice, as a client does that is not sure; its id makes that safe."""
+    answers = 0
+    while answers < 2:
+        try:
+            await asyncio.wait_for(handle.execute_update(OrchestratorWorkflow.extend, more), 10)
+            answers += 1
+        except RPCError as error:  # The workflow run closed in between; the next one of the chain takes it.
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            if (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING:
+                raise

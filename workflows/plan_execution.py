@@ -12,12 +12,12 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from harness.artifact import Result
-    from harness.budget import Amount
     from harness.catalog import Catalog, ToolSpec
     from harness.errors import ToolError
-    from harness.grants import base_reservation, grant, total_of
+    from harness.grants import base_reservation, grant
     from harness.model_choice import ModelRole
     from harness.plan import Plan
+    from harness.reservations import Reservations
     from harness.result_facts import ResultFacts
     from harness.schedule import BUDGET_EXHAUSTED, DEPENDENCY_FAILED, NodeStatus, Schedule
     from harness.signature import Signature
@@ -51,7 +51,6 @@ class PlanExecution:
     """Called when nodes have started or ended, to refresh what the Web UI shows."""
     is_resumed: bool = False
     """True until the first execution, when an earlier workflow run of the chain has begun with the plan."""
-    _held: dict[str, Amount] = field(default_factory=dict)
     _flights: dict[str, Flight] = field(default_factory=dict)
     _ended: deque[str] = field(default_factory=deque)
     _schedule: Schedule = field(init=False)
@@ -64,7 +63,7 @@ class PlanExecution:
         self._card = self.catalog.card_of(ModelRole.SYNTHESIS)
         self._nodes = {node.id: node for node in self.plan.nodes}
         self._settled = 0
-        self._is_high_pressure = False
+        self._held = Reservations(self.run.budget)
         if not self.run.nodes:
             self.run.take_nodes({node.id: NodeState(node, self._tools[node.tool].role) for node in self.plan.nodes})
         self._schedule = Schedule.of(self.plan, self._ended_nodes())
@@ -101,7 +100,7 @@ class PlanExecution:
 
     async def execute(self) -> None:
         """Run every node that has not ended until all have, the time is over, or the plan must pause."""
-        if not self._held and not self._reserve_all():
+        if self._held.is_empty and not self._reserve_all():
             self.run.refusal = DOES_NOT_FIT
             self._skip_rest(BUDGET_EXHAUSTED)
             return
@@ -141,10 +140,7 @@ class PlanExecution:
     # Starting
 
     def _reserve_all(self) -> bool:
-        """Reserve one call for every node that is to run, and the tokens of the final synthesis.
-
-        What was reserved before continue-as-new is held again, whatever the run has overspent in between.
-        """
+        """Reserve one call for every node that is to run, and the tokens of the final synthesis."""
         budget, options = self.run.budget, self.run.request.options
         held = {
             node_id: base_reservation(
@@ -156,17 +152,15 @@ class PlanExecution:
             for node_id, node in self._nodes.items()
             if not self._schedule.status[node_id].is_terminal
         }
-        if self.is_resumed:
-            self.is_resumed = False
-            budget.hold(total_of(held.values()))
-        elif not budget.reserve(total_of(held.values())):
-            return False
-        self._held = held
+        if not self.is_resumed:
+            return self._held.reserve(held)
+        self.is_resumed = False
+        self._held.hold(held)
         return True
 
     def _start_ready(self) -> None:
         """Start ready nodes in plan order, as many as may be in flight."""
-        limit, self._is_high_pressure = self.run.request.options.max_concurrency, self.run.is_high_pressure
+        limit, is_high_pressure = self.run.request.options.max_concurrency, self.run.is_high_pressure
         while len(self._flights) < limit and (node_id := self._schedule.peek_ready()) is not None:
             state, tool = self.run.nodes[node_id], self._tools[self._nodes[node_id].tool]
             try:
@@ -181,29 +175,29 @@ class PlanExecution:
             elif not self._has_room_for(call):
                 return
             else:
-                self._start(state, tool, call)
+                self._start(state, tool, call, is_high_pressure=is_high_pressure)
 
     def _has_room_for(self, call: Call) -> bool:
         """Return whether the arguments of what is in flight leave room for more: a task encodes all that it starts."""
         in_flight = sum(flight.call.arguments.most_bytes for flight in self._flights.values())
         return not self._flights or in_flight + call.arguments.most_bytes <= MAX_BYTES_IN_FLIGHT
 
-    def _start(self, state: NodeState, tool: ToolSpec, call: Call) -> None:
+    def _start(self, state: NodeState, tool: ToolSpec, call: Call, *, is_high_pressure: bool) -> None:
         """Start a node, or skip it when its model tokens do not fit in the budget."""
         node_id = state.node.id
         granted = grant(
             tool,
-            self._held[node_id],
+            self._held.of(node_id),
             budget=self.run.budget,
             card=self._card,
-            is_high_pressure=self._is_high_pressure,
+            is_high_pressure=is_high_pressure,
         )
         if granted is None:
             self.run.refusal = DOES_NOT_FIT
             self._skip_all((node_id,), BUDGET_EXHAUSTED)
             self._skip_all(self._schedule.skip(node_id), DEPENDENCY_FAILED)
             return
-        del self._held[node_id]
+        self._held.hand_over(node_id)
         flight = launch(self.run, state, tool, call=call, granted=granted, card=self._card)
         flight.handle.add_done_callback(lambda _: self._ended.append(node_id))
         self._flights[node_id] = flight
@@ -213,12 +207,12 @@ class PlanExecution:
         self.run.emit(TraceKind.NODE_START, state.status, node=state, data={"tool": tool.name})
 
     def _fail_before_start(self, state: NodeState, error: ToolError) -> None:
-        self._release(state.node.id)
+        self._held.release(state.node.id)
         fail(self.run, state, error.code, error.message)
         self._skip_all(self._schedule.fail(state.node.id), DEPENDENCY_FAILED)
 
     def _reuse(self, node_id: str, result: Result) -> None:
-        self._release(node_id)
+        self._held.release(node_id)
         self.run.results[node_id] = result
         reuse(self.run, self.run.nodes[node_id])
 
@@ -251,10 +245,5 @@ class PlanExecution:
 
     def _skip_all(self, node_ids: tuple[str, ...], reason: str) -> None:
         for node_id in node_ids:
-            self._release(node_id)
+            self._held.release(node_id)
             skip(self.run, self.run.nodes[node_id], reason)
-
-    def _release(self, node_id: str) -> None:
-        held = self._held.pop(node_id, None)
-        if held is not None:
-            self.run.budget.release(held)

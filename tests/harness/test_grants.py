@@ -12,7 +12,6 @@ from harness.grants import (
     grant,
     plan_grant,
     planning_prompt_tokens,
-    total_of,
     usage_of_lost,
 )
 from harness.model_choice import ModelRole
@@ -58,15 +57,6 @@ def test_the_report_holds_its_tokens_as_well() -> None:
     assert held(budget(tokens=10)).tokens == LEAST_MODEL_TOKENS
 
 
-def test_reserves_all_or_nothing() -> None:
-    within = budget(calls=2)
-
-    assert not within.reserve(total_of([ONE_CALL] * 3))
-    assert within.reserved == NOTHING
-    assert within.reserve(total_of([ONE_CALL] * 2))
-    assert within.reserved.tool_calls == 2
-
-
 def test_further_tries_come_from_the_surplus() -> None:
     within = budget(calls=2)
     within.reserve(ONE_CALL)
@@ -79,7 +69,7 @@ def test_further_tries_come_from_the_surplus() -> None:
 
 def test_healthy_plans_are_not_starved_by_retries_that_might_happen() -> None:
     within = budget(calls=3)
-    within.reserve(total_of([ONE_CALL] * 3))
+    within.reserve(Amount(tool_calls=3))
 
     assert [give(READ, ONE_CALL, within) for _ in range(3)] == [Grant(1, 0, ONE_CALL)] * 3
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 
 FOLDER = Path(os.environ.get("REPLAY_FOLDER") or Path(__file__).parent / "histories")
@@ -21,6 +22,12 @@ async def fetch_chain(client: Client, handle: WorkflowHandle[Any, Any]) -> list[
         last = history.events[-1]
         run_id = last.workflow_execution_continued_as_new_event_attributes.new_execution_run_id or None
     return chain
+
+
+async def failed_tasks(handle: WorkflowHandle[Any, Any]) -> int:
+    """Return how many workflow tasks failed."""
+    history = await handle.fetch_history()
+    return sum(1 for e in history.events if e.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED)
 
 
 def write(name: str, chain: list[WorkflowHistory]) -> None:

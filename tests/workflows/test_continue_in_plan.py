@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from temporalio.client import Client
-from temporalio.service import RPCError, RPCStatusCode
 
 from activities.artifact_folders import Owner
 from activities.artifact_place import find_place
@@ -23,9 +22,8 @@ from harness.schedule import NodeStatus
 from harness.trace import TraceKind
 from tests.builders import node, plan, result_of, results_of
 from tests.replay.histories import fetch_chain
-from tests.stage import ScriptedTools, patient, stage, trace_of
+from tests.stage import ScriptedTools, extend_twice, patient, stage, trace_of
 from tests.temporal_server import dev_server
-from workflows.orchestrator import OrchestratorWorkflow
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -238,22 +236,11 @@ async def test_messages_around_it_are_applied_once_each_in_order(impatient: Clie
         await (sent.wait() if context.node_id == "n119" else asyncio.sleep(0.02))
         return "A"
 
-    async def send(number: int) -> None:
-        more = Extension(message_id=f"m{number}", tool_calls=1)
-        answers = 0
-        while answers < 2:  # A client that is not sure sends again; the message id makes that safe.
-            try:
-                await asyncio.wait_for(handle.execute_update(OrchestratorWorkflow.extend, more), 10)
-                answers += 1
-            except RPCError as error:  # The workflow run closed in between; the next one of the chain takes it.
-                if error.status is not RPCStatusCode.NOT_FOUND:
-                    raise
-
     async with stage(impatient, wide(120), outcomes={"a": [nap]}, toolkit=patient) as it:
         handle = await it.start(run_id="messages", limits=LIMITS, max_concurrency=4)
         for number in range(29):
             await until(lambda least=4 * number: it.tools.count("a") >= least)
-            await send(number)
+            await extend_twice(handle, Extension(message_id=f"m{number}", tool_calls=1))
         sent.set()
         result = await asyncio.wait_for(handle.result(), 60)
         runs = len(await fetch_chain(it.client, handle))

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 from temporalio.client import Client, WorkflowUpdateFailedError
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from harness.budget import Extension, Limits
 from harness.errors import ErrorCode, ToolError
 from harness.run import RunStatus
 from harness.trace import TraceKind
-from tests.stage import fan_in, patient, stage
+from tests.stage import extend_twice, fan_in, patient, stage
 from workflows.orchestrator import OrchestratorWorkflow
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -24,17 +24,6 @@ async def test_five_messages_around_a_replan_are_applied_once_each_in_order(clie
         await asyncio.sleep(0.1)
         raise ToolError(ErrorCode.MISSING_INFO, "look elsewhere")
 
-    async def send(number: int) -> None:
-        more = Extension(message_id=f"m{number}", tool_calls=number + 1)
-        answers = 0
-        while answers < 2:  # A client that is not sure sends again; the message id makes that safe.
-            try:
-                await asyncio.wait_for(handle.execute_update(OrchestratorWorkflow.extend, more), 10)
-                answers += 1
-            except RPCError as error:  # The workflow run closed in between; the next one of the chain takes it.
-                if error.status is not RPCStatusCode.NOT_FOUND:
-                    raise
-
     async def once_all_are_sent(_: object) -> str:
         await sent.wait()
         return "found"
@@ -44,7 +33,7 @@ async def test_five_messages_around_a_replan_are_applied_once_each_in_order(clie
         handle = await it.start(limits=Limits(max_tool_calls=10))
         await asyncio.wait_for(reached.wait(), 10)
         for number in range(5):
-            await send(number)
+            await extend_twice(handle, Extension(message_id=f"m{number}", tool_calls=number + 1))
             await asyncio.sleep(0.03)
         sent.set()
         result = await asyncio.wait_for(handle.result(), 10)
