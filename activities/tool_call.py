@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 from temporalio import activity
 from temporalio.common import RawValue
 
@@ -24,6 +24,8 @@ from harness.calls import ToolReply, ToolRequest
 from harness.catalog import ToolRole
 from harness.errors import ErrorCode, ToolError
 from harness.usage import Usage
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 class ToolActivities:
@@ -47,14 +49,14 @@ class ToolActivities:
         """Validate the arguments, run the tool that the activity type names, and return its result as JSON."""
         ledger = TryLedger.resume()
         ledger.has_begun = False
-        request: ToolRequest = activity.payload_converter().from_payload(args[0].payload, ToolRequest)
+        request = ToolRequest.model_validate_json(args[0].payload.data)
         model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
         async with ActivityBoundary(ledger, lambda: model.usage, secrets=self._secrets, store=self._store):
             with ledger.beating():
                 result = await self._call(request, model, ledger)
         return _reply(ledger, model.usage, result)
 
-    async def _call(self, request: ToolRequest, model: BoundedModel, ledger: TryLedger) -> dict[str, object]:
+    async def _call(self, request: ToolRequest, model: BoundedModel, ledger: TryLedger) -> dict[str, Any]:
         """Return the fields of the reply that tell the result."""
         tool = self._find(activity.info().activity_type)
         arguments = await self._arguments(request)
@@ -77,7 +79,7 @@ class ToolActivities:
         except ToolError as error:
             raise ToolError(error.code, f"node {_node_id()!r}: {error.message}") from error
 
-    async def _result(self, tool: Tool, plain: JsonValue, data: bytes) -> dict[str, object]:
+    async def _result(self, tool: Tool, plain: JsonValue, data: bytes) -> dict[str, Any]:
         """Return the result as it travels; a report always travels whole, because the workflow must read it."""
         if len(data) <= INLINE_BYTES or tool.spec.role is ToolRole.FINAL_SYNTHESIS:
             return {"value": plain}
@@ -103,14 +105,14 @@ class ToolActivities:
         return tool
 
 
-def _reply(ledger: TryLedger, usage: Usage, result: dict[str, object]) -> ToolReply:
+def _reply(ledger: TryLedger, usage: Usage, result: dict[str, Any]) -> ToolReply:
     """Build the reply with the fields that say something only: each byte is kept in history."""
-    told: dict[str, object] = {"latency_ms": ledger.latency_ms, "queue_ms": ledger.queue_ms, "tries": ledger.tries}
+    told: dict[str, Any] = {"latency_ms": ledger.latency_ms, "queue_ms": ledger.queue_ms, "tries": ledger.tries}
     if usage.model:
         told["usage"] = usage
     if ledger.try_number > 1:
         told["try_number"] = ledger.try_number
-    return ToolReply.model_validate(result | {name: value for name, value in told.items() if value})
+    return ToolReply(**result, **{name: value for name, value in told.items() if value})
 
 
 def _node_id() -> str:
@@ -132,9 +134,22 @@ def _context(tool: Tool, request: ToolRequest, model: BoundedModel) -> ToolConte
     )
 
 
+def _fitting(tool: Tool, arguments: dict[str, JsonValue]) -> BaseModel | None:
+    """Return arguments whose values are plain and fit as they are, which spares writing and reading their JSON.
+
+    What does not fit so may fit as JSON: a text that stands for a date.
+    """
+    if not all(type(value) in _PLAIN for value in arguments.values()):
+        return None
+    try:
+        return tool.arguments.model_validate(arguments)
+    except ValidationError:
+        return None
+
+
 def _validated(tool: Tool, arguments: dict[str, JsonValue]) -> dict[str, Any]:
     try:
-        model = tool.arguments.model_validate_json(json.dumps(arguments))
+        model = _fitting(tool, arguments) or tool.arguments.model_validate_json(json.dumps(arguments))
     except ValidationError as exc:
         missing = all(error["type"] == "missing" for error in exc.errors())
         code = ErrorCode.MISSING_REQUIRED_ARGUMENT if missing else ErrorCode.INVALID_ARGUMENT

@@ -13,6 +13,7 @@ from harness.errors import ErrorCode, ToolError
 from harness.wire_size import MAX_DEPTH, depth_of
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_ALWAYS_JSON = frozenset({str, int, bool, type(None)})
 
 
 def encode(tool: Tool, value: object, *, limit: int, node_id: str) -> tuple[JsonValue, bytes]:
@@ -23,7 +24,8 @@ def encode(tool: Tool, value: object, *, limit: int, node_id: str) -> tuple[Json
     """
     name = tool.spec.name
     try:
-        _refuse_what_json_lacks(tool.result.dump_python(value, warnings="error"))
+        if type(value) not in _ALWAYS_JSON:
+            _refuse_what_json_lacks(tool.result.dump_python(value, warnings="error"))
         plain: JsonValue = tool.result.dump_python(value, mode="json", warnings="error")
         encoded = _ENCODER.encode(plain).encode()
         tool.result.validate_json(encoded)

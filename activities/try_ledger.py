@@ -6,8 +6,7 @@ Temporal adds no history event for a server-side retry, so the try that ends the
 import asyncio
 import random
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -18,6 +17,7 @@ from harness.usage import TryRecord, Usage
 
 HEARTBEAT_INTERVAL = timedelta(seconds=1)
 """A cancel reaches the activity with the next heartbeat. Workers must not throttle heartbeats to fewer than this."""
+_INTERVAL_S = HEARTBEAT_INTERVAL.total_seconds()
 
 
 @dataclass
@@ -27,16 +27,15 @@ class TryLedger:
     try_number: int
     """Temporal's activity attempt, from 1."""
     earlier: tuple[TryRecord, ...]
-    started_at: datetime
     queue_ms: int
     """From scheduling of this try to its start on this worker."""
     jitter: float = field(default_factory=random.random)
     """Where in the back-off's spread the next wait falls, 0..1."""
+    _began_at: float = field(default_factory=time.time)
     _clock: float = field(default_factory=time.monotonic)
     has_begun: bool = True
     """False as long as the current try has not called what it is to call."""
     _current: TryRecord | None = None
-    _next_beat: asyncio.TimerHandle | None = None
 
     @classmethod
     def resume(cls) -> "TryLedger":
@@ -46,9 +45,8 @@ class TryLedger:
         queued = info.started_time - info.current_attempt_scheduled_time
         return cls(
             try_number=info.attempt,
-            earlier=tuple(TryRecord.model_validate(record) for record in raw),
-            started_at=datetime.now(UTC),
-            queue_ms=max(0, round(queued / timedelta(milliseconds=1))),
+            earlier=tuple(map(TryRecord.model_validate, raw)),
+            queue_ms=max(0, round(queued.total_seconds() * 1000)),
         )
 
     @property
@@ -73,7 +71,7 @@ class TryLedger:
             code=code,
             message=message.encode("utf-8", errors="replace").decode("utf-8"),
             usage=usage,
-            started_at=self.started_at,
+            started_at=datetime.fromtimestamp(self._began_at, UTC),
             latency_ms=self.latency_ms,
             queue_ms=self.queue_ms,
             falls_back=falls_back,
@@ -84,23 +82,28 @@ class TryLedger:
         """Tell Temporal that this try is alive, without losing the record of the earlier ones."""
         activity.heartbeat([record.model_dump(mode="json") for record in self.tries])
 
-    @contextmanager
-    def beating(self) -> Iterator[None]:
-        """Heartbeat while the body runs on the event loop: cancellation and crash detection travel on it.
+    def beating(self) -> AbstractContextManager[None]:
+        """Heartbeat while the body runs on the event loop: cancellation and crash detection travel on it."""
+        return _Beating(self)
 
-        A timer of the loop rather than a task: most calls end before the first beat.
-        """
-        self._beat_later()
-        try:
-            yield
-        finally:
-            if self._next_beat is not None:
-                self._next_beat.cancel()
 
-    def _beat_later(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._next_beat = loop.call_later(HEARTBEAT_INTERVAL.total_seconds(), self._beat)
+class _Beating:
+    """Beats by a timer of the loop rather than in a task: most calls end before the first beat."""
+
+    def __init__(self, ledger: TryLedger) -> None:
+        self._ledger = ledger
+        self._loop = asyncio.get_running_loop()
+        self._next = self._later()
+
+    def __enter__(self) -> None:
+        """Begin the body."""
+
+    def __exit__(self, *_: object) -> None:
+        self._next.cancel()
+
+    def _later(self) -> asyncio.TimerHandle:
+        return self._loop.call_later(_INTERVAL_S, self._beat)
 
     def _beat(self) -> None:
-        self._beat_later()
-        self.heartbeat()
+        self._next = self._later()
+        self._ledger.heartbeat()

@@ -5,7 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
-from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 from cli.plain_text import block, one_line
 from harness.budget import BudgetSnapshot
@@ -81,11 +81,11 @@ def story_of_view(view: RunView) -> Iterator[str]:
         yield f"  and {view.nodes_dropped} more nodes; in all {counts}"
 
 
-def as_json(model: BaseModel) -> str:
-    """Return a model as JSON in ASCII, which every terminal and pipe can carry."""
+def as_json(record: object) -> str:
+    """Return a model or dataclass as JSON in ASCII, which every terminal and pipe can carry."""
     import json
 
-    return json.dumps(model.model_dump(mode="json"))
+    return json.dumps(to_jsonable_python(record))
 
 
 def _budget_lines(budget: BudgetSnapshot) -> Iterator[str]:

@@ -85,12 +85,13 @@ def checked_arguments(
         ToolError: INVALID_ARGUMENT as `materialise`, PAYLOAD_TOO_LARGE when the arguments exceed the limit.
     """
     room, facts = Room(limit), facts or ResultFacts(results)
-    for source, path in _taken(node):
-        if source in results and not room.take(_size_of_part(facts, source, path)):
-            raise _too_large(node, limit)
+    for binding in node.arguments:
+        for source in binding.value.source_node_ids:
+            if source in results and not room.take(_size_of_part(facts, source, binding.value.path)):
+                raise _too_large(node, limit)
     arguments = materialise(node, tool, results, signature=signature, facts=facts)
     if room.take(_most_around(node)):
-        return replace(arguments, most_bytes=limit - room.left)
+        return Arguments(arguments.values, arguments.stored, arguments.storable, limit - room.left)
     size = encoded_size(arguments.values)
     if size > limit:
         raise _too_large(node, limit)
@@ -110,6 +111,8 @@ def reuse_key(tool: ToolSpec, values: Mapping[str, JsonValue], stored: Sequence[
 
 def reuse_keys(tool: ToolSpec, arguments: Arguments) -> tuple[str, ...]:
     """Return the keys under which the result of a call is known, the first being the same wherever its sources are."""
+    if not arguments.stored and not arguments.storable:
+        return (reuse_key(tool, arguments.values),)
     by_reference = sorted((*arguments.stored, *arguments.storable), key=lambda each: (each.name, each.index or 0))
     values = {name: list(value) if isinstance(value, list) else value for name, value in arguments.values.items()}
     for each in arguments.storable:
@@ -181,12 +184,6 @@ def _blank(values: dict[str, JsonValue], place: StoredArgument) -> None:
         values[place.name] = None
 
 
-def _taken(node: PlanNode) -> Iterator[tuple[str, str]]:
-    for binding in node.arguments:
-        for source in binding.value.source_node_ids:
-            yield source, binding.value.path
-
-
 def _size_of_part(facts: ResultFacts, source: str, path: str) -> int:
     result = facts.results[source]
     if not path or isinstance(result, Artifact):
@@ -199,11 +196,11 @@ def _size_of_part(facts: ResultFacts, source: str, path: str) -> int:
 
 def _most_around(node: PlanNode) -> int:
     """Return the most bytes that arguments can have beside the results in them: names, literals and punctuation."""
-    return sum(
-        _MOST_CHAR_BYTES * (len(binding.name) + len(binding.value.literal_value))
-        + 16 * (1 + len(binding.value.source_node_ids))
-        for binding in node.arguments
-    )
+    most = 0
+    for binding in node.arguments:
+        most += _MOST_CHAR_BYTES * (len(binding.name) + len(binding.value.literal_value))
+        most += 16 * (1 + len(binding.value.source_node_ids))
+    return most
 
 
 def _too_large(node: PlanNode, limit: int) -> ToolError:

@@ -22,6 +22,7 @@ MOST_TOOL_CALLS = 1_000_000
 MOST_WALL_CLOCK = timedelta(days=365)
 MOST_COST_USD = Decimal(1_000_000)
 LEAST_COST_USD = Decimal("0.000001")
+NO_COST = Decimal(0)
 COST_DIGITS = 12
 """Digits of a cost limit after the point."""
 """No limit can be set or raised beyond these."""
@@ -53,22 +54,18 @@ class Amount:
 
     tokens: Annotated[int, Field(ge=0)] = 0
     tool_calls: Annotated[int, Field(ge=0)] = 0
-    cost_usd: Annotated[Decimal, Field(ge=0)] = Decimal(0)
+    cost_usd: Annotated[Decimal, Field(ge=0)] = NO_COST
 
     def plus(self, other: "Amount") -> "Amount":
         """Add each good."""
-        return Amount(
-            tokens=self.tokens + other.tokens,
-            tool_calls=self.tool_calls + other.tool_calls,
-            cost_usd=self.cost_usd + other.cost_usd,
-        )
+        return Amount(self.tokens + other.tokens, self.tool_calls + other.tool_calls, self.cost_usd + other.cost_usd)
 
     def minus(self, other: "Amount") -> "Amount":
         """Subtract each good, never below zero."""
         return Amount(
-            tokens=max(0, self.tokens - other.tokens),
-            tool_calls=max(0, self.tool_calls - other.tool_calls),
-            cost_usd=max(Decimal(0), self.cost_usd - other.cost_usd),
+            max(0, self.tokens - other.tokens),
+            max(0, self.tool_calls - other.tool_calls),
+            max(NO_COST, self.cost_usd - other.cost_usd),
         )
 
     def times(self, number: int) -> "Amount":
@@ -98,10 +95,9 @@ NOTHING = Amount()
 ONE_CALL = Amount(tool_calls=1)
 
 
-class BudgetSnapshot(BaseModel):
+@dataclass(frozen=True, slots=True)
+class BudgetSnapshot:
     """The budget at one moment."""
-
-    model_config = ConfigDict(frozen=True)
 
     tokens: int
     max_tokens: int
@@ -111,19 +107,18 @@ class BudgetSnapshot(BaseModel):
     max_cost_usd: Decimal
     elapsed: timedelta
     max_wall_clock: timedelta
-    reserved: Amount = NOTHING
     pressure: float
     """Highest utilisation of any limit, 0.0 and up; 1.0 means that nothing is left."""
+    reserved: Amount = NOTHING
     cost_known: bool = True
     """False when a model without a known price was used: cost_usd is then a lower bound."""
     estimated: bool = False
     """True when some token counts are estimates because a server sent none."""
 
 
-class Ledger(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Ledger:
     """What a run has spent so far; carried through continue-as-new."""
-
-    model_config = ConfigDict(frozen=True)
 
     spent: Amount = NOTHING
     cost_known: bool = True
@@ -140,10 +135,12 @@ class Budget:
 
     def left(self) -> Amount:
         """Return what is neither spent nor reserved."""
-        limit = Amount(
-            tokens=self.limits.max_tokens, tool_calls=self.limits.max_tool_calls, cost_usd=self.limits.max_cost_usd
+        limits, spent, reserved = self.limits, self.ledger.spent, self.reserved
+        return Amount(
+            max(0, limits.max_tokens - spent.tokens - reserved.tokens),
+            max(0, limits.max_tool_calls - spent.tool_calls - reserved.tool_calls),
+            max(NO_COST, limits.max_cost_usd - spent.cost_usd - reserved.cost_usd),
         )
-        return limit.minus(self.ledger.spent).minus(self.reserved)
 
     def reserve(self, amount: Amount) -> bool:
         """Set an amount aside; refuse, changing nothing, what does not fit in what is left."""
@@ -165,7 +162,7 @@ class Budget:
     def settle(self, reserved: Amount, *, tool_calls: int, usage: Usage) -> None:
         """Replace a reservation by what the work really used, more than reserved included."""
         self.release(reserved)
-        used = Amount(tokens=usage.total_tokens, tool_calls=tool_calls, cost_usd=usage.cost_usd or Decimal(0))
+        used = Amount(tokens=usage.total_tokens, tool_calls=tool_calls, cost_usd=usage.cost_usd or NO_COST)
         self.ledger = Ledger(
             spent=self.ledger.spent.plus(used),
             cost_known=self.ledger.cost_known and (usage.cost_usd is not None or usage.total_tokens == 0),

@@ -12,7 +12,7 @@ from decimal import Decimal
 from harness.budget import ONE_CALL, Amount, Budget
 from harness.catalog import Catalog, ModelCard, ToolRole, ToolSpec
 from harness.recovery import FailureContext
-from harness.usage import Usage, estimate_tokens
+from harness.usage import NO_USAGE, Usage, estimate_tokens
 
 LEAST_MODEL_TOKENS = 200
 """A model call with fewer tokens than this, prompt and output together, is not worth starting."""
@@ -53,14 +53,19 @@ def grant(tool: ToolSpec, held: Amount, *, budget: Budget, card: ModelCard, is_h
 
     Near a limit, and under high pressure, a node gets fewer tries; it always gets one.
     """
+    most = 0 if is_high_pressure else tool.tries - 1
+    if tool.max_model_tokens == 0:
+        extra = ONE_CALL.times(min(most, budget.left().tool_calls))
+        budget.hold(extra)
+        return Grant(tries=1 + extra.tool_calls, tokens_per_try=held.tokens, reserved=held.plus(extra))
     tokens = held.tokens
-    if tool.max_model_tokens > 0 and tokens == 0:
+    if tokens == 0:
         tokens = min(tool.max_model_tokens, _affordable_tokens(budget.left(), card))
     first = Amount(tokens=tokens - held.tokens, cost_usd=cost_of(tokens - held.tokens, card))
     if tokens < min(LEAST_MODEL_TOKENS, tool.max_model_tokens) or not budget.reserve(first):
         return None
     one_more = Amount(tool_calls=1, tokens=tokens, cost_usd=cost_of(tokens, card))
-    more = one_more.times_in(budget.left(), most=0 if is_high_pressure else tool.tries - 1)
+    more = one_more.times_in(budget.left(), most=most)
     extra = one_more.times(more)
     budget.reserve(extra)
     return Grant(tries=1 + more, tokens_per_try=tokens, reserved=held.plus(first).plus(extra))
@@ -95,7 +100,7 @@ def usage_of_lost(grant: Grant, lost_tries: int, card: ModelCard) -> Usage:
     """Return what tries that were lost with their worker may have used: their whole grant, as an estimate."""
     tokens = grant.tokens_per_try * max(0, lost_tries)
     if tokens == 0:
-        return Usage()
+        return NO_USAGE
     is_priced = card.input_token_usd is not None and card.output_token_usd is not None
     cost_usd = cost_of(tokens, card) if is_priced else None
     return Usage(model=card.name, input_tokens=tokens, cost_usd=cost_usd, estimated=True)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Any, get_type_hints
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from harness.errors import bounded
 from harness.plan import ArgumentBinding
@@ -25,6 +26,11 @@ _MAX_NODE_TEXT = 200
 _PARTS_AT_A_TIME = 100
 _MAX_CHAR_BYTES = 6
 """A control character travels as \\u0000."""
+
+
+_FIELDS: dict[str, TypeAdapter[Any]] = {
+    name: TypeAdapter(hint) for name, hint in get_type_hints(RunResult).items() if name in RunResult.model_fields
+}
 
 
 def fit_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> RunResult:
@@ -65,6 +71,19 @@ def fit_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> RunResult:
     )
 
 
+def encode_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> bytes:
+    """Return the result as JSON within the limit, cut as `fit_result` does where it must be, but encoded only once."""
+    fields: list[bytes] = []
+    room = Room(limit)
+    for name, adapter in _FIELDS.items():
+        if name in result.model_fields_set:
+            encoded = _encoded_field(adapter, getattr(result, name), room.left)
+            if encoded is None or not room.take(len(name) + len(encoded) + len('"":,')):
+                return fit_result(result, limit).model_dump_json(exclude_unset=True).encode()
+            fields.append(b'"%b":%b' % (name.encode(), encoded))
+    return b"{%b}" % b",".join(fields)
+
+
 def fit_attempts(attempts: tuple[AttemptRecord, ...], limit: int = MAX_ATTEMPTS_BYTES) -> tuple[AttemptRecord, ...]:
     """Return earlier attempts within the limit: the newest with their nodes, the others without, which they count."""
     if all(map(Room(limit).holds, attempts)):
@@ -83,7 +102,21 @@ def fit_view(view: RunView, limit: int = MAX_ANSWER_BYTES) -> RunView:
     return view.model_copy(update={"nodes": nodes, "nodes_dropped": dropped})
 
 
-def _fits(rest: BaseModel, parts: Iterable[BaseModel], limit: int) -> bool:
+def _encoded_field(adapter: TypeAdapter[Any], value: object, limit: int) -> bytes | None:
+    """Return a value as JSON, some of its parts at a time; None as soon as it is too large."""
+    if not isinstance(value, tuple):
+        return adapter.dump_json(value, exclude_unset=True)
+    chunks: list[bytes] = []
+    left, parts = limit, iter(value)
+    while some := tuple(islice(parts, _PARTS_AT_A_TIME)):
+        chunks.append(adapter.dump_json(some, exclude_unset=True)[1:-1])
+        left -= len(chunks[-1])
+        if left < 0:
+            return None
+    return b"[%b]" % b",".join(chunks)
+
+
+def _fits(rest: BaseModel, parts: Iterable[object], limit: int) -> bool:
     """Measure some parts at a time: the whole of what is much too large would take seconds."""
     room, left = Room(limit - encoded_size(rest)), iter(parts)
     while some := tuple(islice(left, _PARTS_AT_A_TIME)):

@@ -1,5 +1,6 @@
 """The trace: one event for each step and decision of a run, in the order in which they happened."""
 
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -39,10 +40,12 @@ class TraceKind(StrEnum):
     RUN_FINISH = "run.finish"
 
 
-class TraceEvent(BaseModel):
-    """One step or decision."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceEvent:
+    """One step or decision.
 
-    model_config = ConfigDict(frozen=True)
+    No pydantic model, because a plan makes two of them a node.
+    """
 
     timestamp: datetime
     """Workflow time."""
@@ -58,7 +61,7 @@ class TraceEvent(BaseModel):
     """Execution time without queueing; queueing is in data."""
     message: str | None = None
     budget: BudgetSnapshot
-    data: dict[str, JsonValue] = {}
+    data: dict[str, JsonValue] = field(default_factory=dict)
 
 
 class TraceSlice(BaseModel):

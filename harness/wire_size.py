@@ -5,18 +5,17 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, JsonValue, TypeAdapter
+from pydantic import TypeAdapter
 
 MAX_DEPTH = 100
 """Deepest nesting of an argument or a result; a workflow decodes 200 levels, with everything that is around them."""
 
-T = TypeVar("T", bound=BaseModel)
+T = TypeVar("T")
 
-Sendable = JsonValue | BaseModel | Sequence[BaseModel]
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
 
 
-def encoded_size(value: Sendable) -> int:
+def encoded_size(value: object) -> int:
     """Return the bytes of a value as it travels: as JSON without the fields that nobody set."""
     return len(_ANYTHING.dump_json(value, exclude_unset=True))
 
@@ -48,7 +47,7 @@ class Room:
         self.left -= size
         return True
 
-    def holds(self, value: Sendable) -> bool:
+    def holds(self, value: object) -> bool:
         """Take the bytes of a value and of a comma after it; refuse, changing nothing, what does not fit."""
         return self.take(encoded_size(value) + 1)
 

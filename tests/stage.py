@@ -11,7 +11,7 @@ from itertools import count
 from time import monotonic
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -41,6 +41,7 @@ CARDS = ModelCards(CARD)
 MEMORY = ArtifactStore.open("memory://")
 """Serves workers that live in the process of the test."""
 USAGE = Usage(model="scripted", input_tokens=100, output_tokens=50, cost_usd=Decimal("0.00015"))
+_EVENT = TypeAdapter(TraceEvent)
 _ids = count(1)
 
 Answer = Plan | str | ModelError | Exception
@@ -213,7 +214,7 @@ async def trace_of(result: RunResult) -> tuple[TraceEvent, ...]:
     """Return the whole trace of a run, its pages included."""
     owner = Owner("default", result.run_id)
     pages = [json.loads(await MEMORY.get(owner, page.artifact.digest)) for page in result.trace_pages]
-    return (*(TraceEvent.model_validate(event) for page in pages for event in page), *result.trace)
+    return (*(_EVENT.validate_python(event) for page in pages for event in page), *result.trace)
 
 
 async def extend_twice(handle: WorkflowHandle[Any, Any], more: Extension) -> None:

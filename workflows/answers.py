@@ -1,11 +1,11 @@
-"""What a run says of itself: its result at the end, its state on the way, both within what one message can hold."""
+"""What a run says of itself: its result at the end, its state on the way within what one message can hold."""
 
 from itertools import islice
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from harness.message_fit import fit_result, fit_view
+    from harness.message_fit import fit_view
     from harness.run import NodeReport, RunResult, RunView
     from harness.schedule import NodeStatus
 
@@ -16,24 +16,22 @@ _REMARKABLE = frozenset({NodeStatus.RUNNING, NodeStatus.FAILED})
 
 
 def result_of(state: RunState, ending: Ending) -> RunResult:
-    """Return the result of a run that has ended."""
-    return fit_result(
-        RunResult(
-            run_id=state.run_id,
-            session_id=state.request.session_id,
-            status=ending.status,
-            report=ending.report,
-            error=ending.error,
-            error_class=ending.error_class,
-            error_code=ending.error_code,
-            verdict=state.verdict,
-            plan=state.node_reports(),
-            attempts=tuple(state.attempts),
-            budget=state.budget.snapshot(state.elapsed),
-            trace=tuple(state.trace),
-            trace_pages=tuple(state.trace_pages),
-            model=state.model,
-        )
+    """Return the result of a run that has ended; the data converter cuts it where it is too large for a message."""
+    return RunResult(
+        run_id=state.run_id,
+        session_id=state.request.session_id,
+        status=ending.status,
+        report=ending.report,
+        error=ending.error,
+        error_class=ending.error_class,
+        error_code=ending.error_code,
+        verdict=state.verdict,
+        plan=state.node_reports(),
+        attempts=tuple(state.attempts),
+        budget=state.budget.snapshot(state.elapsed),
+        trace=tuple(state.trace),
+        trace_pages=tuple(state.trace_pages),
+        model=state.model,
     )
 
 

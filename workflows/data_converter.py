@@ -1,9 +1,12 @@
 """How values travel: pydantic JSON without the fields that nobody set, because history pays for every byte."""
 
 import dataclasses
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
+from pydantic_core import SchemaSerializer
+from pydantic_core.core_schema import any_schema
 from temporalio.api.common.v1 import Payload
 from temporalio.api.failure.v1 import Failure
 from temporalio.contrib.pydantic import (
@@ -25,9 +28,10 @@ from temporalio.exceptions import ApplicationError
 from activities.artifacts import ArtifactStore
 from harness.artifact import INLINE_BYTES
 from harness.errors import ErrorCode
+from harness.message_fit import encode_result
 from harness.run import RunResult, RunView
 from harness.trace import TraceSlice
-from workflows.payload_storage import INLINE_LIMIT, external_storage
+from workflows.payload_storage import INLINE_LIMIT, external_storage, may_be_reference, stays_inline
 
 STARTER_INLINE_BYTES = 262_144
 """Largest value that a starter sends inline. Its requests fit: workers elsewhere need not share its store for them."""
@@ -36,6 +40,13 @@ RESULT_INLINE_BYTES = 65_536
 _RUNS_KNOWN = 1000
 _ANSWER_INLINE_BYTES = 4_194_304
 """No answer to a query is larger. It never enters history, and nobody would remove it from the store."""
+_INLINE_LIMITS: dict[type, int] = {
+    RunView: _ANSWER_INLINE_BYTES,
+    TraceSlice: _ANSWER_INLINE_BYTES,
+    RunResult: RESULT_INLINE_BYTES,
+}
+_JSON_METADATA = {"encoding": b"json/plain"}
+_ANYTHING = SchemaSerializer(any_schema())
 
 
 class LeanPayloadConverter(CompositePayloadConverter):
@@ -47,6 +58,12 @@ class LeanPayloadConverter(CompositePayloadConverter):
         The SDK creates one of these for each payload: what it consists of, with all that is cached there, is shared.
         """
         self.converters = _converters()
+
+    def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
+        """See base class; what is surely JSON is not offered to the other converters first."""
+        if all(map(_is_json, values)):
+            return [_lean().payload_of(value) for value in values]
+        return super().to_payloads(values)
 
 
 class LeanFailureConverter(DefaultFailureConverter):
@@ -60,19 +77,29 @@ class LeanFailureConverter(DefaultFailureConverter):
 
 
 class _LeanJSON(PydanticJSONPlainPayloadConverter):
-    """Marks what is read outside the workers, so that it travels inline."""
+    """Marks what is read outside the workers, so that it travels inline, and cuts results that are too large."""
 
     def to_payload(self, value: Any) -> Payload | None:  # noqa: ANN401 - as the base class
-        payload = super().to_payload(value)
-        limit = _inline_limit(value)
-        if payload is not None and limit:
+        return self.payload_of(value)
+
+    def payload_of(self, value: Any) -> Payload:  # noqa: ANN401 - as the base class
+        """Return what `to_payload` returns, which is always a payload."""
+        data = encode_result(value) if type(value) is RunResult else _ANYTHING.to_json(value, exclude_unset=True)
+        payload = Payload(metadata=_JSON_METADATA, data=data)
+        limit = _INLINE_LIMITS.get(type(value))
+        if limit:
             payload.metadata[INLINE_LIMIT] = str(limit).encode()
         return payload
 
 
 @cache
+def _lean() -> _LeanJSON:
+    return _LeanJSON(ToJsonOptions(exclude_unset=True))
+
+
+@cache
 def _converters() -> dict[bytes, EncodingPayloadConverter]:
-    lean = _LeanJSON(ToJsonOptions(exclude_unset=True))
+    lean = _lean()
     default = DefaultPayloadConverter.default_encoding_payload_converters
     chosen = (lean if converter.encoding == lean.encoding else converter for converter in default)
     return {converter.encoding.encode(): converter for converter in chosen}
@@ -92,14 +119,19 @@ def data_converter(store: ArtifactStore, *, threshold: int = INLINE_BYTES) -> Da
         payload_converter_class=LeanPayloadConverter,
         failure_converter_class=LeanFailureConverter,
         external_storage=external_storage(store, threshold),
+        threshold=threshold,
     )
 
 
+@dataclasses.dataclass(frozen=True)
 class _StoringConverter(DataConverter):
-    """Keeps what the SDK derives from it for a run, instead of building it anew three times a node.
+    """Spares what the SDK would do anew for each payload, though almost none is large and there is no codec.
 
-    Should the SDK call the hook otherwise some day, nothing but time is lost.
+    The SDK asks six times a node, and copies each list of payloads that does not come back as it went in. Should it
+    call these hooks otherwise some day, nothing but time is lost.
     """
+
+    threshold: int = INLINE_BYTES
 
     def __post_init__(self) -> None:
         """Know no run yet."""
@@ -115,15 +147,41 @@ class _StoringConverter(DataConverter):
             bound = known[store_ctx.target] = super()._with_store_context(store_ctx)
         return bound
 
+    async def _encode_payload_sequence(self, payloads: Sequence[Payload]) -> list[Payload]:
+        return await super()._encode_payload_sequence(payloads) if self.payload_codec else _as_they_are(payloads)
 
-def _inline_limit(value: object) -> int:
-    match value:
-        case RunView() | TraceSlice():
-            return _ANSWER_INLINE_BYTES
-        case RunResult():
-            return RESULT_INLINE_BYTES
-        case _:
-            return 0
+    async def _external_store_payload_sequence(self, payloads: Sequence[Payload]) -> list[Payload]:
+        if all(stays_inline(payload, self.threshold) for payload in payloads):
+            return _as_they_are(payloads)
+        return await super()._external_store_payload_sequence(payloads)
+
+    async def _encode_reference_payload_sequence(self, payloads: Sequence[Payload]) -> list[Payload]:
+        is_idle = self.payload_codec is None
+        return _as_they_are(payloads) if is_idle else await super()._encode_reference_payload_sequence(payloads)
+
+    async def _decode_reference_payload_sequence(self, payloads: Sequence[Payload]) -> list[Payload]:
+        if any(map(may_be_reference, payloads)):
+            return await super()._decode_reference_payload_sequence(payloads)
+        return _as_they_are(payloads)
+
+    async def _external_retrieve_payload_sequence(self, payloads: Sequence[Payload]) -> list[Payload]:
+        if any(map(may_be_reference, payloads)):
+            return await super()._external_retrieve_payload_sequence(payloads)
+        return _as_they_are(payloads)
+
+    async def _decode_payload_sequence(self, payloads: Sequence[Payload]) -> list[Payload]:
+        return await super()._decode_payload_sequence(payloads) if self.payload_codec else _as_they_are(payloads)
+
+
+def _as_they_are(payloads: Sequence[Payload]) -> list[Payload]:
+    """Return the same sequence: that tells the SDK that nothing has changed."""
+    return cast("list[Payload]", payloads)
+
+
+def _is_json(value: object) -> bool:
+    """Return whether a value is a model or a text; asked of its class, because pydantic's `isinstance` is slow."""
+    kind = type(value)
+    return kind is str or hasattr(kind, "__pydantic_serializer__")
 
 
 def _told_by_store(exception: BaseException) -> ApplicationError | None:

@@ -22,6 +22,7 @@ from workflows.run_state import RunState
 from workflows.spans import NodeSpan
 
 MOST_BYTES_CHECKED = 65_536
+_USUAL_RESULT_BYTES = ToolRequest().max_result_bytes
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def _request(run: RunState, tool: ToolSpec, arguments: Arguments, granted: Grant
     if granted.tokens_per_try:
         fields["max_tokens"] = granted.tokens_per_try
     limit = run.request.options.max_result_bytes
-    if limit != ToolRequest.model_fields["max_result_bytes"].default:
+    if limit != _USUAL_RESULT_BYTES:
         fields["max_result_bytes"] = limit
     if tool.role is ToolRole.FINAL_SYNTHESIS and run.feedback:
         fields["feedback"] = run.feedback

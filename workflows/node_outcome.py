@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
 
     from harness.calls import FailureDetails
     from harness.errors import CANCELLED, ErrorCode, parse_code
-    from harness.usage import TryRecord, Usage
+    from harness.usage import NO_USAGE, TryRecord, Usage
 
 _LEDGER = TypeAdapter(tuple[TryRecord, ...])
 
@@ -92,10 +92,10 @@ def read_failure(error: BaseException, *, granted_tries: int) -> ActivityFailure
 
 def total_usage(tries: Sequence[TryRecord], last: Usage | None = None) -> Usage:
     """Add up the usage of recorded tries and of the one that gave the result."""
-    total = Usage()
+    total = NO_USAGE
     for record in tries:
         total = total.plus(record.usage)
-    return total.plus(last or Usage())
+    return total.plus(last or NO_USAGE)
 
 
 def _code(kind: str) -> ErrorCode:

@@ -24,6 +24,7 @@ from harness.errors import ErrorCode, ToolError
 
 INLINE_LIMIT = "whippletree-inline"
 """Metadata of a payload that somebody without the store should read: the bytes up to which it travels inline."""
+_PLAIN = frozenset({b"json/plain", b"binary/plain", b"binary/null"})
 
 
 class ArtifactDriver(StorageDriver):
@@ -81,6 +82,16 @@ def external_storage(store: ArtifactStore, threshold: int) -> ExternalStorage:
 
     # Each payload passes the selector, which takes the mark away: Temporal's own tools show no marked JSON.
     return ExternalStorage(drivers=[driver], driver_selector=select, payload_size_threshold=0)
+
+
+def stays_inline(payload: Payload, threshold: int) -> bool:
+    """Return whether a payload surely passes the storage as it is: it is small, and no mark is to be taken away."""
+    return payload.ByteSize() <= threshold and INLINE_LIMIT not in payload.metadata
+
+
+def may_be_reference(payload: Payload) -> bool:
+    """Return whether a payload may stand for one in the store; JSON and bytes surely do not."""
+    return payload.metadata.get("encoding") not in _PLAIN
 
 
 def store_of(converter: DataConverter) -> ArtifactStore | None:

@@ -53,6 +53,8 @@ class PlanExecution:
     """True until the first execution, when an earlier workflow run of the chain has begun with the plan."""
     _flights: dict[str, Flight] = field(default_factory=dict)
     _ended: deque[str] = field(default_factory=deque)
+    _bytes_in_flight: int = 0
+    """Encoded arguments of the flights, at least."""
     _schedule: Schedule = field(init=False)
 
     def __post_init__(self) -> None:
@@ -179,8 +181,7 @@ class PlanExecution:
 
     def _has_room_for(self, call: Call) -> bool:
         """Return whether the arguments of what is in flight leave room for more: a task encodes all that it starts."""
-        in_flight = sum(flight.call.arguments.most_bytes for flight in self._flights.values())
-        return not self._flights or in_flight + call.arguments.most_bytes <= MAX_BYTES_IN_FLIGHT
+        return not self._flights or self._bytes_in_flight + call.arguments.most_bytes <= MAX_BYTES_IN_FLIGHT
 
     def _start(self, state: NodeState, tool: ToolSpec, call: Call, *, is_high_pressure: bool) -> None:
         """Start a node, or skip it when its model tokens do not fit in the budget."""
@@ -201,6 +202,7 @@ class PlanExecution:
         flight = launch(self.run, state, tool, call=call, granted=granted, card=self._card)
         flight.handle.add_done_callback(lambda _: self._ended.append(node_id))
         self._flights[node_id] = flight
+        self._bytes_in_flight += call.arguments.most_bytes
         self._schedule.start(node_id)
         self.run.move(state, NodeStatus.RUNNING)
         state.error, state.error_code = None, None
@@ -221,6 +223,7 @@ class PlanExecution:
     def _settle_ended(self, stopped: str | None = None) -> None:
         while self._ended:
             flight = self._flights.pop(self._ended.popleft())
+            self._bytes_in_flight -= flight.call.arguments.most_bytes
             self._settle(flight, stopped)
             self._settled += 1
             flight.span.end(flight.state)

@@ -87,6 +87,8 @@ class RunState:
     pressure_reported: bool = False
     feedback: str = ""
     verdict: Verdict | None = None
+    is_traced: bool = False
+    """Whether its spans go anywhere."""
     ending: Ending | None = None
 
     @classmethod
@@ -197,7 +199,7 @@ class RunState:
                 latency_ms=latency_ms,
                 message=message,
                 budget=self.budget.snapshot(now - self.started_at),
-                data=data or {},
+                data={} if data is None else data,
             )
         )
 

@@ -30,7 +30,7 @@ def settle_done(run: RunState, flight: Flight, reply: ToolReply) -> None:
     _emit_retries(run, flight, reply.tries, before=reply.try_number)
     state.tries += calls
     state.usage = state.usage.plus(usage)
-    state.keys = tuple(dict.fromkeys(filter(None, (*flight.call.keys, reply.key))))
+    state.keys = tuple(dict.fromkeys((*flight.call.keys, reply.key))) if reply.key else flight.call.keys
     result = run.written[reply.key] if reply.is_reused else reply.result
     run.results[state.node.id] = result
     run.note_paid(flight.tool, state.keys, result)
@@ -105,6 +105,8 @@ def reuse(run: RunState, state: NodeState) -> None:
 
 def _emit_retries(run: RunState, flight: Flight, tries: tuple[TryRecord, ...], *, before: int) -> None:
     """Emit one node.retry for each try before the one of this number, those lost with their worker included."""
+    if before == 1:
+        return
     recorded = {record.number: record for record in tries}
     for number in range(1, before):
         record = recorded.get(number)

@@ -40,6 +40,7 @@ class RunSpans:
     def __init__(self, run: RunState) -> None:
         """Start both; call it in the main task of the workflow."""
         self._state = run
+        run.is_traced = _is_traced()
         self._outside = otel.get_current()
         self._run = _start_in_chain("run", self._outside, _of_run(run), run.started_at)
         name, within_run = f"attempt {run.attempt}", trace.set_span_in_context(self._run, self._outside)
@@ -83,9 +84,9 @@ class NodeSpan:
     @classmethod
     def start(cls, run: RunState, state: NodeState) -> "NodeSpan":
         """Start the span within the attempt, whatever other nodes are running."""
+        if not run.is_traced:
+            return _NO_SPAN
         node_id, tool = state.node.id, state.node.tool
-        if not _is_traced():
-            return cls(trace.INVALID_SPAN, state.tries, 0)
         attributes: Attributes = _of_attempt(run) | {
             "whippletree.node_id": node_id,
             "gen_ai.operation.name": "execute_tool",
@@ -97,7 +98,7 @@ class NodeSpan:
     def is_current(self) -> AbstractContextManager[object]:
         """Make the spans of activities nest under this one that the body starts. The body must not wait."""
         if self.span is trace.INVALID_SPAN:
-            return nullcontext()
+            return _NO_CONTEXT
         return trace.use_span(self.span, record_exception=False, set_status_on_exception=False)
 
     def end(self, state: NodeState) -> None:
@@ -108,6 +109,10 @@ class NodeSpan:
         self.span.set_attribute("whippletree.tokens", state.usage.total_tokens - self.tokens_before)
         is_success = state.status is NodeStatus.DONE
         _end(self.span, state.status, None if is_success else state.error_code or state.status)
+
+
+_NO_SPAN = NodeSpan(trace.INVALID_SPAN, 0, 0)
+_NO_CONTEXT: AbstractContextManager[object] = nullcontext()
 
 
 def _of_run(run: RunState) -> dict[str, str | int | float]:

@@ -7,7 +7,7 @@ from activities.model.completion import estimate_prompt
 from activities.model.request import Model, ModelAnswer, ModelError, ModelRequest
 from harness.errors import ErrorCode
 from harness.model_choice import NO_CHOICE, ModelChoice
-from harness.usage import Usage
+from harness.usage import NO_USAGE, Usage
 
 
 class BoundedModel:
@@ -22,7 +22,7 @@ class BoundedModel:
         self._models = models
         self._on_fallback = on_fallback
         self._in_flight = 0
-        self.usage = Usage()
+        self.usage = NO_USAGE
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Ask with the output limit lowered to what is left.

@@ -1,4 +1,6 @@
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -7,12 +9,13 @@ from bench.expected import check_ours, check_raw, expected_report
 from bench.failure import BenchFailure
 from bench.shapes import graph
 from bench.toolkit import answer_of
-from harness.budget import BudgetSnapshot
+from harness.budget import Budget, Limits
 from harness.plan import Plan
 from harness.run import NodeReport, RunResult, RunStatus
 from harness.schedule import NodeStatus
 
 GRAPH = "wide:3"
+BUDGET = Budget(Limits()).snapshot(timedelta(0))
 NODES = tuple(
     NodeReport(node=node, status=NodeStatus.DONE, tries=1) for node in Plan.model_validate_json(answer_of(GRAPH)).nodes
 )
@@ -81,7 +84,7 @@ def _result(
     plan: tuple[NodeReport, ...] = NODES,
     tool_calls: int = 3,
 ) -> RunResult:
-    budget = BudgetSnapshot.model_construct(tool_calls=tool_calls)
+    budget = replace(BUDGET, tool_calls=tool_calls)
     return RunResult.model_construct(run_id="run", status=status, report=report, plan=plan, budget=budget)
 
 

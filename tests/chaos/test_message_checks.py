@@ -1,5 +1,7 @@
 """What is found of messages that were accepted and not applied once, in order."""
 
+from dataclasses import replace
+
 import pytest
 
 from chaos.checks import violations_of
@@ -13,7 +15,7 @@ FIRST, SECOND = (Message(name, "ann", 0.1, 5) for name in ("m0", "m1"))
 
 def with_messages(*applied: str, calls: int) -> RoundEvidence:
     """Return a round whose run was sent two messages, has applied these, and has so many calls as its limit."""
-    limits = budget().model_copy(update={"max_tool_calls": calls})
+    limits = replace(budget(), max_tool_calls=calls)
     messages = tuple((name, 5) for name in applied)
     return evidence(runs=(run(accepted=(FIRST, SECOND), applied=messages, result=result(budget=limits)),))
 

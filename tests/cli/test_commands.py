@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from pydantic import TypeAdapter
 from temporalio.worker import Worker
 
 from cli.connection import connect
@@ -31,7 +32,7 @@ def test_run_that_has_ended_is_shown_from_its_stored_result(command_line: Comman
     assert "\n  first  a_tool  RUNNING  1\n" in shown.answer
     assert "with \\x1b[31mred" in shown.answer
     assert [line.split("  ")[1] for line in traced.answer.splitlines()] == ["run.start", "node.finish", "run.finish"]
-    assert len([TraceEvent.model_validate_json(line) for line in lines]) == 3
+    assert len([TypeAdapter(TraceEvent).validate_json(line) for line in lines]) == 3
     assert watched.answer.startswith("The report")
 
 

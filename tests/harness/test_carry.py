@@ -41,7 +41,16 @@ def test_a_run_that_carries_little_sends_little() -> None:
 
     assert sent == {
         "goal": "a game",
-        "carry": {"attempt": 0, "started_at": "2026-01-02T03:04:05Z", "limits": {}, "ledger": {}},
+        "carry": {
+            "attempt": 0,
+            "started_at": "2026-01-02T03:04:05Z",
+            "limits": {},
+            "ledger": {
+                "spent": {"tokens": 0, "tool_calls": 0, "cost_usd": "0"},
+                "cost_known": True,
+                "estimated": False,
+            },
+        },
     }
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -45,7 +46,7 @@ def test_shows_phase_budget_and_a_row_for_each_node() -> None:
 
 
 def test_shows_the_final_status_and_what_is_not_known() -> None:
-    unsure = BUDGET.model_copy(update={"cost_known": False, "estimated": True})
+    unsure = replace(BUDGET, cost_known=False, estimated=True)
     text = shown(view(status=RunStatus.CANCELLED, model="", budget=unsure))
 
     assert "**CANCELLED** · attempt 0 · model not known yet" in text

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,7 +8,7 @@ from pydantic import BaseModel
 
 from harness.budget import Budget, Limits
 from harness.errors import ErrorClass
-from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES, fit_attempts, fit_result, fit_view
+from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES, encode_result, fit_attempts, fit_result, fit_view
 from harness.run import AttemptRecord, NodeReport, RunPhase, RunResult, RunStatus, RunView, draft_nodes
 from harness.schedule import NodeStatus
 from harness.trace import TraceEvent, TraceKind
@@ -56,6 +57,14 @@ def size(model: BaseModel) -> int:
     """Return the bytes that the data converter makes of a value."""
     (payload,) = DATA_CONVERTER.payload_converter.to_payloads([model])
     return len(payload.data)
+
+
+@pytest.mark.parametrize("limit", [MAX_RESULT_BYTES, 4000])
+def test_a_result_is_encoded_as_what_fits_of_it(limit: int) -> None:
+    whole = result(events(20), (attempt(2),))
+
+    assert encode_result(whole, limit) == fit_result(whole, limit).model_dump_json(exclude_unset=True).encode()
+    assert RunResult.model_validate_json(encode_result(whole, MAX_RESULT_BYTES)) == whole
 
 
 def test_what_fits_is_left_whole() -> None:
@@ -143,7 +152,7 @@ def monstrous_attempts(count: int, nodes: tuple[NodeReport, ...], text: str) -> 
 
 
 def monstrous_events(count: int, text: str) -> tuple[TraceEvent, ...]:
-    return tuple(event.model_copy(update={"message": text, "run_id": "r" * 1000}) for event in events(count))
+    return tuple(replace(event, message=text, run_id="r" * 1000) for event in events(count))
 
 
 def monstrous_result(width: int, text: str, report_size: int) -> RunResult:
