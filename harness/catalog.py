@@ -32,6 +32,28 @@ class Effect(StrEnum):
     """Must never be repeated: one try, and a lost worker gives UNCERTAIN_EFFECT."""
 
 
+class Backoff(BaseModel):
+    """How long the next try of a failed call waits: `first`, doubling to `limit`, with jitter."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    first: timedelta = Field(default=timedelta(seconds=1), gt=timedelta(0), le=timedelta(hours=1))
+    limit: timedelta = Field(default=timedelta(seconds=30), gt=timedelta(0), le=timedelta(hours=24))
+
+
+USUAL_BACKOFF = Backoff()
+
+
+class RateLimit(BaseModel):
+    """How often a tool may be called, by all workers together."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")
+    """Tools with the same name share the limit."""
+    per_second: float = Field(gt=0, le=10_000, allow_inf_nan=False)
+
+
 class ToolSpec(BaseModel):
     """One tool as the planner, the validator and the scheduler see it."""
 
@@ -55,6 +77,18 @@ class ToolSpec(BaseModel):
     """True for a READ whose answer grows stale (the time, live prices): never reused."""
     max_model_tokens: int = 0
     """Most tokens, prompt and output together, that one try may use on models. 0 means that it calls none."""
+    toolkit: str = ""
+    """The toolkit that it comes from."""
+    backoff: Backoff = USUAL_BACKOFF
+    """Waits between tries."""
+    rate_limit: RateLimit | None = None
+    """How often it may be called; None for as often as workers can."""
+    max_result_bytes: int | None = Field(default=None, ge=1)
+    """Largest encoded result, where that is less than the run's own limit."""
+    permission: str = Field(default="", max_length=100)
+    """What a run must be granted to use the tool; empty for nothing beyond its name."""
+    needs_approval: bool | None = None
+    """Whether a person must approve a call; None leaves it to the effect."""
 
     @property
     def tries(self) -> int:
@@ -101,6 +135,16 @@ class ModelCard(BaseModel):
         return max(self.input_token_usd or Decimal(0), self.output_token_usd or Decimal(0))
 
 
+class Withheld(BaseModel):
+    """A tool that the run may not use."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    reason: str
+    """Why, and how it would be allowed."""
+
+
 class Catalog(BaseModel):
     """The tools a run may use, with what the planner is told beside them."""
 
@@ -118,6 +162,10 @@ class Catalog(BaseModel):
     """The toolkit's advice to the planner."""
     has_verifier: bool = False
     """True when the toolkit checks reports by rules of its own."""
+    withheld: tuple[Withheld, ...] = ()
+    """Tools of the toolkit that the run may not use; the planner is not told of them."""
+    model_rate: float | None = None
+    """Requests a second that the models take, from all workers together; None for any number."""
 
     def tool(self, name: str) -> ToolSpec | None:
         """Return the tool of that exact name, or None."""

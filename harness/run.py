@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,6 +17,7 @@ from harness.usage import Usage, no_usage
 from harness.verification import Verdict
 
 MAX_GOAL_CHARS = 20_000
+Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class RunPhase(StrEnum):
@@ -99,6 +101,14 @@ class RunOptions(BaseModel):
     """Largest encoded result of one node; a larger one fails the node once with PAYLOAD_TOO_LARGE."""
     models: ModelChoice = NO_CHOICE
     """Models in place of the worker's."""
+    allow: tuple[Pattern, ...] = Field(default=(), max_length=100)
+    """Tools that the run may use, by patterns of their names, and permissions as `permission:NAME`; empty for all."""
+    deny: tuple[Pattern, ...] = Field(default=(), max_length=100)
+    """Tools that it may not use, whatever `allow` says."""
+    allow_writes: bool = False
+    """Whether tools with effect WRITE may be used."""
+    max_tools_shown: int = Field(default=8, ge=1, le=1000)
+    """Most tools that the planner is shown; of more, a routing call picks some first."""
 
 
 class RunRequest(BaseModel):
