@@ -92,7 +92,7 @@ def planning_prompt_tokens(goal: str, catalog: Catalog, failures: Iterable[Failu
     """Estimate the prompt of a planning call, on the high side, from what it is built of."""
     told = sum(estimate_tokens(failure.model_dump_json(exclude_unset=True)) for failure in failures)
     # The planner is not told of other models.
-    offered = catalog.model_dump_json(exclude={"role_models", "fallback"})
+    offered = catalog.model_dump_json(exclude={"role_models", "fallback"}, exclude_unset=True)
     return PLANNING_RULES_TOKENS + estimate_tokens(goal) + estimate_tokens(offered) + told
 
 
