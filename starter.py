@@ -9,6 +9,8 @@ from cli.exit_codes import Refusal
 from cli.main import run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from temporalio.client import Client
 
 
@@ -17,12 +19,15 @@ GRACEFUL_STOP = timedelta(seconds=0.5)
 
 
 @asynccontextmanager
-async def worker_in_this_process(client: "Client", queue: str, driven: str | None) -> AsyncIterator[None]:
+async def worker_in_this_process(
+    client: "Client", queue: str, driven: str | None, *, mcp: "Path | None" = None
+) -> AsyncIterator[None]:
     """Run a worker of one task queue beside the command line; it drives the runs of another one, if that is named."""
     # Heavy, and most commands need no worker.
     from activities.artifact_place import StoreError
     from activities.settings import SettingsError
     from activities.toolkit import ToolkitError
+    from cli.import_place import with_place
     from worker import serve
     from workflows.task_queue import toolkit_of
 
@@ -34,10 +39,11 @@ async def worker_in_this_process(client: "Client", queue: str, driven: str | Non
                     {queue: toolkit_of(queue)},
                     driving=[driven] if driven else [],
                     graceful_stop=GRACEFUL_STOP,
+                    mcp=mcp,
                 )
             )
         except (ToolkitError, SettingsError, StoreError) as error:
-            raise Refusal(f"The worker cannot start: {error}") from error
+            raise Refusal(f"The worker cannot start: {with_place(error)}") from error
         yield
 
 

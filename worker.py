@@ -1,88 +1,46 @@
 """The worker: composition root of settings, model, toolkits and workflows. See `worker.py --help`."""
 
 import asyncio
-import gc
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import click
 from temporalio.client import Client
-from temporalio.worker import Plugin, UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 
 from activities.artifact_place import StoreError
 from activities.artifacts import ArtifactStore
 from activities.loop_watchdog import watched_loop
+from activities.mcp.toolkits import McpToolkits, server_parts
 from activities.model.client import OpenAIModel
+from activities.rate_gate import RateGate
 from activities.served import Activities
 from activities.settings import SettingsError, WorkerSettings
-from activities.toolkit import ToolkitError, load_toolkit
-from activities.try_ledger import HEARTBEAT_INTERVAL
+from activities.toolkit import ToolkitError
 from cli.connection import connect, open_artifacts
 from cli.dev_server import embedded_server
 from cli.exit_codes import ExitCode, Refusal
+from cli.import_place import with_place
 from cli.interrupts import Interrupts
 from cli.plain_text import say
 from cli.pollers import FRESH, has_polled
 from cli.process import end, execute, guarded
+from cli.toolkit_choice import MCP_VARIABLE, toolkits_of_worker
 from workflows.data_converter import data_converter
-from workflows.internal_errors import InternalErrors
-from workflows.orchestrator import OrchestratorWorkflow
+from workflows.limited_workers import limited_workers
 from workflows.payload_storage import store_of
 from workflows.task_queue import task_queue
 from workflows.telemetry import telemetry
+from workflows.workers import GRACEFUL_STOP, build_driver, build_worker, tune_process
 
-GRACEFUL_STOP = timedelta(seconds=65)
-"""How long a stopping worker lets activities end: a model call takes 60 s unless the run says otherwise."""
-STICKY_TIMEOUT = timedelta(seconds=1)
-"""How long a workflow task waits for a lost worker's cache before another worker takes it; 10 s by default."""
 DEFAULT_TOOLKIT = "games"
 SERVICE = "whippletree-worker"
 """Name of a worker in its spans."""
-RUNNER = UnsandboxedWorkflowRunner()
-"""Workflow code runs as it is: the SDK's sandbox costs a third of a worker's CPU. Tests run it inside the sandbox."""
-
-
-def build_worker(
-    client: Client,
-    activities: Activities,
-    *,
-    task_queue: str,
-    max_cached_workflows: int = 1000,
-    graceful_stop: timedelta = GRACEFUL_STOP,
-    plugins: Sequence[Plugin] = (),
-    workflow_runner: WorkflowRunner = RUNNER,
-) -> Worker:
-    """Put a worker together; nothing runs yet. A cache of 0 replays each workflow at every task, for tests."""
-    return Worker(
-        client,
-        task_queue=task_queue,
-        workflows=[OrchestratorWorkflow],
-        activities=activities.functions,
-        interceptors=[InternalErrors()],
-        workflow_runner=workflow_runner,
-        graceful_shutdown_timeout=graceful_stop,
-        max_heartbeat_throttle_interval=HEARTBEAT_INTERVAL,
-        max_cached_workflows=max_cached_workflows,
-        plugins=plugins,
-        sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
-    )
-
-
-def build_driver(client: Client, *, task_queue: str, plugins: Sequence[Plugin] = ()) -> Worker:
-    """Put a worker together that only drives runs, and answers for those that have ended; it makes no call."""
-    return Worker(
-        client,
-        task_queue=task_queue,
-        workflows=[OrchestratorWorkflow],
-        interceptors=[InternalErrors()],
-        workflow_runner=RUNNER,
-        plugins=plugins,
-        sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
-    )
 
 
 @asynccontextmanager
@@ -92,6 +50,7 @@ async def serve(
     *,
     driving: Sequence[str] = (),
     graceful_stop: timedelta = GRACEFUL_STOP,
+    mcp: Path | None = None,
 ) -> AsyncIterator[None]:
     """Run workers in this process until the body ends, one for each task queue.
 
@@ -100,28 +59,42 @@ async def serve(
         queues: the toolkit to serve on each task queue.
         driving: task queues whose runs are only driven, their calls being made elsewhere.
         graceful_stop: how long activities may still go on when the body has ended.
+        mcp: the servers file, for toolkits such as mcp:time; their servers are open as long as the workers run.
 
     Raises:
-        ToolkitError: when a toolkit cannot be loaded.
+        ToolkitError: when a toolkit cannot be loaded, or a server of it does not start.
         SettingsError: when the model settings cannot work.
         StoreError: when the client's artifact store cannot be used.
     """
-    kits = {queue: load_toolkit(name) for queue, name in queues.items()}
     settings = WorkerSettings.from_environment(os.environ)
     store = await _checked_store(client)
     client = _sparing_history(client, store)
-    model = OpenAIModel(settings)
+    gate = RateGate()
+    model = OpenAIModel(settings, gate=gate)
     try:
         # Telemetry is entered first, so that the workers have stopped when the last spans are sent.
         with watched_loop(), telemetry(os.environ, SERVICE) as plugins:
             async with AsyncExitStack() as stack:
+                servers = await stack.enter_async_context(_servers(mcp, queues.values()))
+                kits = {queue: servers.load(name) for queue, name in queues.items()}
                 for queue, kit in kits.items():
-                    name, secrets = queues[queue], settings.secrets
-                    served = Activities.of(kit, model, model.cards, store, name=name, secrets=secrets)
+                    name, secrets = queues[queue], (*settings.secrets, *servers.secrets)
+                    served = Activities.of(
+                        kit,
+                        model,
+                        model.cards,
+                        store,
+                        name=name,
+                        secrets=secrets,
+                        gate=gate,
+                        model_rate=settings.model_rate,
+                    )
                     worker = build_worker(
                         client, served, task_queue=queue, graceful_stop=graceful_stop, plugins=plugins
                     )
                     await stack.enter_async_context(worker)
+                    limited = limited_workers(client, served, queue, graceful_stop=graceful_stop, plugins=plugins)
+                    await stack.enter_async_context(limited)
                 for queue in driving:
                     await stack.enter_async_context(build_driver(client, task_queue=queue, plugins=plugins))
                 tune_process()
@@ -130,13 +103,16 @@ async def serve(
         await model.close()
 
 
-def tune_process() -> None:
-    """Look for garbage less often, and not among what was imported.
+@asynccontextmanager
+async def _servers(path: Path | None, toolkits: Collection[str]) -> AsyncIterator[McpToolkits]:
+    """Open the MCP servers that toolkits need."""
+    if path is None or not any(map(server_parts, toolkits)):
+        yield McpToolkits()
+        return
+    from activities.mcp.servers import open_servers  # the SDK takes half a second to import
 
-    A large plan is millions of objects that live on; looking through them took a tenth of a worker's processor time.
-    """
-    gc.freeze()
-    gc.set_threshold(10_000, 20, 50)
+    async with open_servers(path, os.environ, wanted=toolkits) as servers:
+        yield servers
 
 
 async def _checked_store(client: Client) -> ArtifactStore:
@@ -156,33 +132,58 @@ def _sparing_history(client: Client, store: ArtifactStore) -> Client:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--toolkit", "toolkits", metavar="NAME", multiple=True, help="Tools to serve.  [default: games]")
+@click.option(
+    "--mcp",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    envvar=MCP_VARIABLE,
+    help="Serve the tools of these MCP servers, as mcp:NAME for each.",
+)
 @click.option("--dev", is_flag=True, help="Bring up the embedded Temporal server with its Web UI, and serve it.")
 @click.option("--check", is_flag=True, help="Exit 0 if a worker of this host serves, 2 if not.")
-def command(toolkits: tuple[str, ...], *, dev: bool, check: bool) -> ExitCode:
+def command(toolkits: tuple[str, ...], *, mcp: Path | None, dev: bool, check: bool) -> ExitCode:
     """Serve runs: workflows, tools and models, until Ctrl-C or SIGTERM.
 
     The server is the one of TEMPORAL_ADDRESS or the profile, else localhost:7233.
+
+    A run waits for a worker that serves the same set of toolkits. With the servers git and time in FILE, --mcp FILE
+    serves mcp:git, mcp:time and mcp:git+mcp:time; --toolkit games adds games and games+mcp:git+mcp:time. Another set is
+    served by its name: --toolkit games+mcp:time.
     """
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    names = toolkits or (DEFAULT_TOOLKIT,)
     if check:
-        return execute(lambda _: _check(names))
-    return execute(lambda interrupts: _serve_embedded(names, interrupts) if dev else _serve(names, interrupts))
+        return execute(lambda _: _check(Served.named(toolkits, mcp).toolkits))
+    serve_all = _serve_embedded if dev else _serve
+    return execute(lambda interrupts: serve_all(Served.named(toolkits, mcp), interrupts))
 
 
-async def _serve(toolkits: Sequence[str], interrupts: Interrupts) -> ExitCode:
+@dataclass(frozen=True)
+class Served:
+    """What a worker serves."""
+
+    toolkits: tuple[str, ...]
+    mcp: Path | None
+    """The servers file."""
+
+    @classmethod
+    def named(cls, toolkits: Sequence[str], mcp: Path | None) -> "Served":
+        """Return what --toolkit and --mcp stand for."""
+        return cls(toolkits_of_worker(toolkits, mcp, default=DEFAULT_TOOLKIT), mcp)
+
+
+async def _serve(served: Served, interrupts: Interrupts) -> ExitCode:
     client = await connect()
-    return await _until_stopped(client, toolkits, interrupts, client.service_client.config.target_host)
+    return await _until_stopped(client, served, interrupts, client.service_client.config.target_host)
 
 
-async def _serve_embedded(toolkits: Sequence[str], interrupts: Interrupts) -> ExitCode:
+async def _serve_embedded(served: Served, interrupts: Interrupts) -> ExitCode:
     open_artifacts()  # refuses a setting that no connection could be made with, before a server is waited for
     async with embedded_server() as address:
         where = f"{address.target}, Web UI {address.ui_url}"
-        return await _until_stopped(await connect(address), toolkits, interrupts, where)
+        return await _until_stopped(await connect(address), served, interrupts, where)
 
 
-async def _until_stopped(client: Client, toolkits: Sequence[str], interrupts: Interrupts, where: str) -> ExitCode:
+async def _until_stopped(client: Client, served: Served, interrupts: Interrupts, where: str) -> ExitCode:
     stop = asyncio.Event()
 
     def interrupt() -> None:
@@ -193,12 +194,12 @@ async def _until_stopped(client: Client, toolkits: Sequence[str], interrupts: In
 
     try:
         with interrupts.handled_by(interrupt):
-            async with serve(client, {task_queue(toolkit): toolkit for toolkit in toolkits}):
-                say(f"Serving {', '.join(toolkits)} on {where}. Ctrl-C stops.")
+            async with serve(client, {task_queue(name): name for name in served.toolkits}, mcp=served.mcp):
+                say(f"Serving {', '.join(served.toolkits)} on {where}. Ctrl-C stops.")
                 await stop.wait()
                 say(f"Stopping: work in flight has {GRACEFUL_STOP.total_seconds():g} s to end. Ctrl-C leaves at once.")
     except (ToolkitError, SettingsError, StoreError) as error:
-        raise Refusal(f"The worker cannot start: {error}") from error
+        raise Refusal(f"The worker cannot start: {with_place(error)}") from error
     return ExitCode.SUCCEEDED
 
 

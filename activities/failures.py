@@ -14,11 +14,13 @@ from activities.model.request import ModelError
 from activities.model.scrubbing import hide
 from activities.try_ledger import TryLedger
 from harness.calls import FailureDetails
+from harness.catalog import USUAL_BACKOFF, Backoff
 from harness.errors import (
     CANCELLED,
     MAX_ERROR_BYTES,
     ErrorClass,
     ErrorCode,
+    NothingDoneError,
     ToolError,
     bounded,
     bounded_bytes,
@@ -43,6 +45,8 @@ class ActivityBoundary:
     """Texts that get neither into the error nor into a log."""
     store: ArtifactStore | None = None
     """Keeps the whole text of an error that is too long for history."""
+    waits: Backoff = USUAL_BACKOFF
+    """Waits between tries."""
 
     async def __aenter__(self) -> None:
         """Begin the body."""
@@ -51,21 +55,43 @@ class ActivityBoundary:
         """End the body."""
         # Without its cause: Temporal would put the text of the whole chain into history, whatever its size.
         if isinstance(exc, asyncio.CancelledError):
-            raise _cancelled(exc, self.ledger, self.usage()) from None
+            raise self._cancelled(exc) from None
         if isinstance(exc, Exception | SystemExit | KeyboardInterrupt):
             raise await self._typed(exc) from None
 
     async def _typed(self, exc: BaseException) -> BaseException:
         error = as_tool_error(exc)
-        if not isinstance(exc, ToolError):
+        if isinstance(error, NothingDoneError):
+            self.ledger.has_begun = False
+        if not isinstance(exc, ToolError) or exc.__cause__ is not None:
             told = hide("".join(traceback.format_exception(exc)), self.secrets)
-            activity.logger.warning("unforeseen exception\n%s", told)
+            activity.logger.warning("a call failed\n%s", told)
         try:
             message = await _bounded(_encodable(hide(error.message, self.secrets)), self.store)
         except asyncio.CancelledError as cancelled:
-            return _cancelled(cancelled, self.ledger, self.usage())
+            return self._cancelled(cancelled)
         self.ledger.record(error.code, message, self.usage(), falls_back=_falls_back(error))
-        return _application_error(error, message, self.ledger)
+        return _application_error(error, message, self.ledger, self.waits)
+
+    def _cancelled(self, exc: asyncio.CancelledError) -> BaseException:
+        """Return what a cancelled try ends with: it depends on who cancelled it."""
+        details = activity.cancellation_details()
+        if details is None:
+            return self._failed(ToolError(ErrorCode.TOOL_EXECUTION_FAILED, "the tool cancelled itself"))
+        if details.cancel_requested:
+            self.ledger.record(ErrorCode.TIMEOUT, "cancelled", self.usage())
+            # Benign: somebody wanted it, so it is neither logged as a failure nor counted as one.
+            benign = ApplicationErrorCategory.BENIGN
+            return ApplicationError(
+                "cancelled", _details(self.ledger), type=CANCELLED, non_retryable=True, category=benign
+            )
+        if details.worker_shutdown:
+            return self._failed(ToolError(ErrorCode.TIMEOUT, "the worker was stopped"))
+        return exc  # The server knows this try no more, or has paused it: whatever it ends with is not heard.
+
+    def _failed(self, error: ToolError) -> ApplicationError:
+        self.ledger.record(error.code, error.message, self.usage())
+        return _application_error(error, error.message, self.ledger, self.waits)
 
 
 def as_tool_error(exc: BaseException) -> ToolError:
@@ -112,32 +138,12 @@ async def _bounded(text: str, store: ArtifactStore | None) -> str:
     return bounded_bytes(text, kept=f"whole text: artifact {digest}")
 
 
-def _cancelled(exc: asyncio.CancelledError, ledger: TryLedger, usage: Usage) -> BaseException:
-    """Return what a cancelled try ends with: it depends on who cancelled it."""
-    details = activity.cancellation_details()
-    if details is None:
-        return _failed(ToolError(ErrorCode.TOOL_EXECUTION_FAILED, "the tool cancelled itself"), ledger, usage)
-    if details.cancel_requested:
-        ledger.record(ErrorCode.TIMEOUT, "cancelled", usage)
-        # Benign: somebody wanted it, so it is neither logged as a failure nor counted as one.
-        benign = ApplicationErrorCategory.BENIGN
-        return ApplicationError("cancelled", _details(ledger), type=CANCELLED, non_retryable=True, category=benign)
-    if details.worker_shutdown:
-        return _failed(ToolError(ErrorCode.TIMEOUT, "the worker was stopped"), ledger, usage)
-    return exc  # The server knows this try no more, or has paused it: whatever it ends with is not heard.
-
-
-def _failed(error: ToolError, ledger: TryLedger, usage: Usage) -> ApplicationError:
-    ledger.record(error.code, error.message, usage)
-    return _application_error(error, error.message, ledger)
-
-
-def _application_error(error: ToolError, message: str, ledger: TryLedger) -> ApplicationError:
+def _application_error(error: ToolError, message: str, ledger: TryLedger, waits: Backoff) -> ApplicationError:
     falls_back = _falls_back(error)
     is_retryable = falls_back or classify(error.code) is ErrorClass.TRANSIENT
     # How long the failed provider wants to be left alone says nothing about the fallback.
     retry_after_s = None if falls_back else error.retry_after_s
-    wait = backoff(ledger.try_number, jitter=ledger.jitter, retry_after_s=retry_after_s)
+    wait = backoff(ledger.try_number, jitter=ledger.jitter, retry_after_s=retry_after_s, waits=waits)
     return ApplicationError(
         message,
         _details(ledger),

@@ -1,4 +1,4 @@
-"""The activities of a run beside its tools: describe the catalog, draft the plan, check the report."""
+"""The activities of a run beside its tools: describe the catalog, pick tools, draft the plan, check the report."""
 
 import asyncio
 import inspect
@@ -14,14 +14,16 @@ from activities.model.bounded import BoundedModel
 from activities.model.cards import ModelCards
 from activities.model.request import Model
 from activities.planning import DraftedPlan, draft_plan
+from activities.routing import pick_tools
 from activities.stored_arguments import loaded
 from activities.tool_threads import ToolThreads
 from activities.toolkit import ReportRule, Toolkit, describe
 from activities.try_ledger import TryLedger
-from harness.calls import DescribeRequest, PlanReply, PlanRequest, VerifyRequest
+from harness.calls import DescribeRequest, PlanReply, PlanRequest, RouteReply, RouteRequest, VerifyRequest
 from harness.catalog import Catalog
 from harness.errors import UNKNOWN_TOOLKIT, ErrorCode, ToolError
 from harness.model_choice import ModelChoice
+from harness.permissions import Permissions
 from harness.usage import Usage
 from harness.verification import PASSED, Verdict
 
@@ -40,21 +42,44 @@ class RunActivities:
         store: ArtifactStore,
         *,
         secrets: tuple[str, ...] = (),
+        model_rate: float | None = None,
     ) -> None:
-        """Serve these toolkits by name, with this model for planning and its cards; no error tells a secret."""
+        """Serve these toolkits by name, with this model for planning and its cards; no error tells a secret.
+
+        `model_rate` is how many requests a second the models take.
+        """
         self._toolkits = toolkits
         self._model = model
         self._cards = cards
         self._store = store
         self._secrets = secrets
         self._threads = ToolThreads()
+        self._rate = {} if model_rate is None else {"model_rate": model_rate}
 
     @activity.defn
     async def describe_catalog(self, request: DescribeRequest) -> Catalog:
-        """Describe the toolkit as data; the answer is pinned in history for the attempt."""
+        """Describe what the run may use of the toolkit as data; the answer is pinned in history for the attempt."""
         toolkit = self._find(request.toolkit)
         async with ActivityBoundary(TryLedger.resume(), Usage, secrets=self._secrets, store=self._store):
-            return describe(toolkit, self._cards(request.models))
+            catalog = describe(toolkit, self._cards(request.models)).model_copy(update=self._rate)
+            return Permissions(request.allow, request.deny, request.allow_writes).applied_to(catalog)
+
+    @activity.defn
+    async def route_tools(self, request: RouteRequest) -> RouteReply:
+        """Have the model pick the tools that suit the goal."""
+        ledger = TryLedger.resume()
+        model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
+        async with ActivityBoundary(ledger, lambda: model.usage, secrets=self._secrets, store=self._store):
+            with ledger.beating():
+                names = await pick_tools(model, request)
+        return RouteReply(
+            names=names,
+            usage=model.usage,
+            latency_ms=ledger.latency_ms,
+            queue_ms=ledger.queue_ms,
+            tries=ledger.tries,
+            try_number=ledger.try_number,
+        )
 
     @activity.defn
     async def draft_plan(self, request: PlanRequest) -> PlanReply:

@@ -1,16 +1,19 @@
 """Everything that runs have done for them, as one thing that a worker serves."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from activities.artifacts import ArtifactStore
+from activities.live_toolkit import LiveToolkit
 from activities.model.cards import ModelCards
 from activities.model.request import Model
+from activities.rate_gate import RateGate
 from activities.run_activities import RunActivities
 from activities.state_pages import StateActivities
 from activities.tool_call import ToolActivities
 from activities.toolkit import Toolkit
 from harness.model_choice import ModelChoice
+from harness.rate_limits import limits_of
 
 
 @dataclass(frozen=True)
@@ -20,23 +23,36 @@ class Activities:
     runs: RunActivities
     tools: ToolActivities
     states: StateActivities
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """Calls a second of each rate limit, by its name; a live toolkit has all its limits from its start."""
+    gate: RateGate = field(default_factory=RateGate)
+    """The gate that calls with a rate limit pass."""
 
     @classmethod
     def of(
         cls,
-        kit: Toolkit,
+        kit: Toolkit | LiveToolkit,
         model: Model,
         cards: Callable[[ModelChoice], ModelCards],
         store: ArtifactStore,
         *,
         name: str | None = None,
         secrets: tuple[str, ...] = (),
+        gate: RateGate | None = None,
+        model_rate: float | None = None,
     ) -> "Activities":
-        """Serve one toolkit, under another name than its own if that is given."""
+        """Serve one toolkit, under another name than its own if that is given; a live one has its name already.
+
+        `gate` is that of the model, and `model_rate` what the model takes a second, if it has a limit.
+        """
+        gate, tools = gate or RateGate(), kit.by_name()
+        kits: Mapping[str, Toolkit] = kit if isinstance(kit, LiveToolkit) else {name or kit.name: kit}
         return cls(
-            RunActivities({name or kit.name: kit}, model, cards, store, secrets=secrets),
-            ToolActivities(kit.by_name(), model, store, secrets=secrets),
+            RunActivities(kits, model, cards, store, secrets=secrets, model_rate=model_rate),
+            ToolActivities(tools, model, store, secrets=secrets, gate=gate),
             StateActivities(store, secrets=secrets),
+            limits_of([tool.spec for tool in tools.values()], model_rate),
+            gate,
         )
 
     @property
@@ -46,6 +62,7 @@ class Activities:
         return [
             runs.describe_catalog,
             runs.draft_plan,
+            runs.route_tools,
             runs.verify_report,
             self.tools.call_tool,
             states.keep_state,

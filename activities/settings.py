@@ -14,10 +14,16 @@ NO_KEY = "none"
 """Sent to a server that asks for no key: the client cannot leave the header out."""
 MAX_MODEL_NAME = 200
 PRICES = "WHIPPLETREE_PRICES"
+MODEL_RATE = "WHIPPLETREE_MODEL_RATE"
+MOST_PER_SECOND = 10_000
 SHORTEST_SECRET = 8
 """Shorter values of variables are not taken for secrets: hiding them would mangle texts."""
 
-_NAMES_SECRET = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE)
+_NAMES_SECRET = re.compile(
+    r"(?:^|_)(?:(?:API_?)?KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTHORIZATION|COOKIE)$",
+    re.IGNORECASE,
+)
+_WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 
 
 class SettingsError(ValueError):
@@ -61,6 +67,8 @@ class WorkerSettings(Endpoint):
     fallback: Endpoint | None = None
     """Server of the fallback model; None when it is served where the others are."""
     prices: Prices = field(default_factory=dict)
+    model_rate: float | None = None
+    """Requests a second that the models take, from all workers together; None for any number."""
     other_secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values of variables that are named like secrets: those of tools."""
 
@@ -90,7 +98,7 @@ class WorkerSettings(Endpoint):
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "WorkerSettings":
-        """Read the OPENAI_... variables and WHIPPLETREE_PRICES; an empty variable counts as not set.
+        """Read the OPENAI_... and WHIPPLETREE_... variables; an empty variable counts as not set.
 
         Raises:
             SettingsError: for a value that cannot work.
@@ -107,8 +115,19 @@ class WorkerSettings(Endpoint):
             fallback_model=_model(environment, "OPENAI_FALLBACK_MODEL"),
             fallback=_fallback(own, _endpoint(environment, "OPENAI_FALLBACK")),
             prices=_prices(_read(environment, PRICES)),
+            model_rate=_rate(MODEL_RATE, _read(environment, MODEL_RATE)),
             other_secrets=_named_secrets(environment),
         )
+
+
+def names_secret(name: str) -> bool:
+    """Return whether the name of a variable, header, flag or field is that of a secret, such as `X-Api-Key`."""
+    return bool(_NAMES_SECRET.search(_WORD_ENDS.sub("_", name)))
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Return whether a value must be hidden: it is named like a secret, and long enough to be one."""
+    return len(value) >= SHORTEST_SECRET and names_secret(name)
 
 
 def _endpoint(environment: Mapping[str, str], prefix: str) -> Endpoint:
@@ -167,6 +186,17 @@ def _prices(text: str) -> Prices:
         raise SettingsError(f"{PRICES}: {error}") from None
 
 
+def _rate(variable: str, text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not 0 < rate <= MOST_PER_SECOND:
+        raise SettingsError(f"{variable} must be a number of requests a second, such as 5 or 0.5")
+    return rate
+
+
 def _named_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
-    values = (value.strip() for name, value in environment.items() if _NAMES_SECRET.search(name))
-    return tuple(value for value in values if len(value) >= SHORTEST_SECRET)
+    return tuple(value.strip() for name, value in environment.items() if is_secret(name, value.strip()))

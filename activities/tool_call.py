@@ -1,28 +1,39 @@
 """One tool call as an activity. Its activity type is the tool's name, its id names node and attempt."""
 
 import asyncio
+import contextvars
 import json
+import threading
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 from pydantic import BaseModel, JsonValue, ValidationError
 from temporalio import activity
 from temporalio.common import RawValue
 
+from activities.argument_errors import argument_error
 from activities.artifacts import ArtifactStore, owner_of_activity
 from activities.failures import ActivityBoundary, describe_validation
 from activities.model.bounded import BoundedModel
 from activities.model.request import Model
+from activities.model.scrubbing import hide
+from activities.rate_gate import RateGate
 from activities.stored_arguments import loaded
+from activities.tool_artifacts import ToolArtifacts
+from activities.tool_context import ToolContext
+from activities.tool_log import ToolLog
 from activities.tool_result import encode
+from activities.tool_signature import keywords_of
 from activities.tool_threads import ToolThreads
-from activities.toolkit import Tool, ToolContext
+from activities.toolkit import Tool
 from activities.try_ledger import TryLedger
 from harness.artifact import INLINE_BYTES, PREVIEW_CHARS, Artifact
 from harness.binding import reuse_key
 from harness.calls import ToolReply, ToolRequest
-from harness.catalog import ToolRole
-from harness.errors import ErrorCode, ToolError
+from harness.catalog import USUAL_BACKOFF, Backoff, Effect, ToolRole
+from harness.errors import ErrorCode, ReportedError, ToolError
 from harness.usage import Usage
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
@@ -32,7 +43,13 @@ class ToolActivities:
     """Runs the tools of a worker's toolkits."""
 
     def __init__(
-        self, tools: Mapping[str, Tool], model: Model, store: ArtifactStore, *, secrets: tuple[str, ...] = ()
+        self,
+        tools: Mapping[str, Tool],
+        model: Model,
+        store: ArtifactStore,
+        *,
+        secrets: tuple[str, ...] = (),
+        gate: RateGate | None = None,
     ) -> None:
         """Serve these tools by name, with this model for those that call one; no error tells a secret.
 
@@ -43,6 +60,7 @@ class ToolActivities:
         self._store = store
         self._secrets = secrets
         self._threads = ToolThreads()
+        self._gate = gate or RateGate()
 
     @activity.defn(dynamic=True)
     async def call_tool(self, args: Sequence[RawValue]) -> ToolReply:
@@ -51,7 +69,10 @@ class ToolActivities:
         ledger.has_begun = False
         request = ToolRequest.model_validate_json(args[0].payload.data)
         model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
-        async with ActivityBoundary(ledger, lambda: model.usage, secrets=self._secrets, store=self._store):
+        boundary = ActivityBoundary(
+            ledger, lambda: model.usage, secrets=self._secrets, store=self._store, waits=self._waits()
+        )
+        async with boundary:
             with ledger.beating():
                 result = await self._call(request, model, ledger)
         return _reply(ledger, model.usage, result)
@@ -64,10 +85,20 @@ class ToolActivities:
         if key and key["key"] in request.written:
             return {**key, "is_reused": True}
         keywords = _validated(tool, arguments)
+        if not self._gate.is_open(tool.spec.name, tool.spec.rate_limit):
+            ledger.note_wait(await self._gate.enter_tool(tool.spec))
+        given_up = threading.Event()
         if tool.context_parameter:
-            keywords[tool.context_parameter] = _context(tool, request, model)
+            keywords[tool.context_parameter] = self._context(tool, request, model, ledger, given_up)
         ledger.has_begun = True
-        value = await self._run(tool, keywords)
+        try:
+            value = await self._run(tool, keywords)
+        except ToolError as error:
+            self._gate.heed_tool(tool.spec, error)
+            raise
+        finally:
+            given_up.set()
+        self._gate.end_pause_of_tool(tool.spec)
         plain, data = encode(tool, value, limit=request.max_result_bytes, node_id=_node_id())
         return {**await self._result(tool, plain, data), **key}
 
@@ -94,8 +125,44 @@ class ToolActivities:
                 return await self._threads.run(lambda: tool.function(**keywords), limit_s=limit_s)
             async with asyncio.timeout(limit_s):
                 return await tool.function(**keywords)
+        except ReportedError as exc:
+            is_uncertain = tool.spec.effect is Effect.WRITE
+            raise ToolError(ErrorCode.UNCERTAIN_EFFECT if is_uncertain else exc.code, exc.message) from exc
+        except ValidationError as exc:  # the arguments were valid: it is what the tool has met
+            raise ToolError(ErrorCode.INVALID_OUTPUT, f"{tool.spec.name} failed: {describe_validation(exc)}") from exc
         except TimeoutError as exc:
             raise ToolError(ErrorCode.TIMEOUT, str(exc) or f"{tool.spec.name} took longer than {limit_s:g} s") from exc
+
+    def _waits(self) -> Backoff:
+        tool = self._tools.get(activity.info().activity_type)
+        return tool.spec.backoff if tool else USUAL_BACKOFF
+
+    def _context(
+        self, tool: Tool, request: ToolRequest, model: BoundedModel, ledger: TryLedger, given_up: threading.Event
+    ) -> ToolContext:
+        info, loop, context = activity.info(), asyncio.get_running_loop(), contextvars.copy_context()
+        run_id, node_id = info.workflow_id or info.activity_id, _node_id()
+        call = {"run_id": run_id, "node_id": node_id, "try_number": info.attempt, "tool": tool.spec.name}
+
+        def beat(message: str | None) -> None:
+            told = None if message is None else hide(str(message), self._secrets)
+            loop.call_soon_threadsafe(ledger.say, told, context=context)
+
+        return ToolContext(
+            run_id=run_id,
+            node_id=node_id,
+            try_number=info.attempt,
+            idempotency_key=f"{run_id}/{info.activity_id}",
+            deadline=datetime.now(UTC) + tool.spec.timeout,
+            model=model,
+            max_tokens=request.max_tokens,
+            feedback=request.feedback,
+            try_id=uuid4().hex,
+            logger=ToolLog(call, secrets=self._secrets),
+            artifacts=ToolArtifacts(self._store, owner_of_activity(), loop),
+            beat=beat,
+            cancelled=given_up,
+        )
 
     def _find(self, name: str) -> Tool:
         tool = self._tools.get(name)
@@ -119,21 +186,6 @@ def _node_id() -> str:
     return activity.info().activity_id.partition("@")[0]
 
 
-def _context(tool: Tool, request: ToolRequest, model: BoundedModel) -> ToolContext:
-    info = activity.info()
-    run_id = info.workflow_id or info.activity_id
-    return ToolContext(
-        run_id=run_id,
-        node_id=_node_id(),
-        try_number=info.attempt,
-        idempotency_key=f"{run_id}/{info.activity_id}",
-        deadline=info.started_time + tool.spec.timeout,
-        model=model,
-        max_tokens=request.max_tokens,
-        feedback=request.feedback,
-    )
-
-
 def _fitting(tool: Tool, arguments: dict[str, JsonValue]) -> BaseModel | None:
     """Return arguments whose values are plain and fit as they are, which spares writing and reading their JSON.
 
@@ -149,9 +201,7 @@ def _fitting(tool: Tool, arguments: dict[str, JsonValue]) -> BaseModel | None:
 
 def _validated(tool: Tool, arguments: dict[str, JsonValue]) -> dict[str, Any]:
     try:
-        model = _fitting(tool, arguments) or tool.arguments.model_validate_json(json.dumps(arguments))
+        model = _fitting(tool, arguments) or tool.arguments.model_validate_json(json.dumps(arguments), strict=True)
     except ValidationError as exc:
-        missing = all(error["type"] == "missing" for error in exc.errors())
-        code = ErrorCode.MISSING_REQUIRED_ARGUMENT if missing else ErrorCode.INVALID_ARGUMENT
-        raise ToolError(code, f"{tool.spec.name}: {describe_validation(exc)}") from exc
-    return {name: getattr(model, name) for name in type(model).model_fields}
+        raise argument_error(tool.spec, exc) from exc
+    return keywords_of(model)

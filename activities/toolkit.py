@@ -1,48 +1,54 @@
 """Toolkits: typed Python functions as tools, with their schemas, policies and rules."""
 
-import importlib
 import inspect
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cached_property
-from typing import Any, get_type_hints
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, PydanticUserError, TypeAdapter, create_model
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from activities.model.cards import ModelCards
-from activities.model.request import Model
-from activities.result_schema import result_schema
+from activities.tool_context import ToolContext
+from activities.tool_docs import read_doc
+from activities.tool_signature import SignatureError, ToolSignature, read_signature
 from activities.toolkit_rules import toolkit_problems
-from harness.catalog import Catalog, Effect, ToolRole, ToolSpec
+from harness.catalog import (
+    USUAL_BACKOFF,
+    Backoff,
+    Catalog,
+    Effect,
+    RateLimit,
+    ToolRole,
+    ToolSpec,
+)
+from harness.errors import ErrorCode, ToolError
 from harness.verification import Verdict
 
+__all__ = [
+    "MODEL_TOOL_TIMEOUT",
+    "Backoff",
+    "Effect",
+    "ErrorCode",
+    "RateLimit",
+    "Report",
+    "ReportRule",
+    "Tool",
+    "ToolContext",
+    "ToolError",
+    "ToolRole",
+    "Toolkit",
+    "ToolkitError",
+    "describe",
+    "tool",
+]
+
 MODEL_TOOL_TIMEOUT = timedelta(seconds=60)
-BUILT_IN = {"games": "activities.toolkits.games:TOOLKIT"}
-"""Where the toolkits are that come with Whippletree, by name."""
 
 
 class ToolkitError(Exception):
     """A toolkit cannot be found or cannot be used. The message is one line."""
-
-
-@dataclass(frozen=True)
-class ToolContext:
-    """What a tool may know about the call it serves. A tool gets it by a parameter annotated with this class."""
-
-    run_id: str
-    node_id: str
-    try_number: int
-    idempotency_key: str
-    """Equal for all tries of a node, also after a crash; different for another node or attempt."""
-    deadline: datetime
-    """When this try is given up."""
-    model: Model
-    """The run's models, bounded by the tokens that the budget granted to this call, at the price of SYNTHESIS."""
-    max_tokens: int
-    """Tokens of that grant, prompt and output together."""
-    feedback: str = ""
-    """Why the last report of this run was rejected; empty for a first report."""
 
 
 class Report(BaseModel):
@@ -68,6 +74,10 @@ class Tool:
         """Return whether the function runs on the event loop, not in a thread."""
         return inspect.iscoroutinefunction(self.function)
 
+    def of_toolkit(self, name: str) -> "Tool":
+        """Return the tool with the name of the toolkit that it comes from."""
+        return replace(self, spec=self.spec.model_copy(update={"toolkit": name}))
+
 
 ReportRule = Callable[[str, JsonValue, dict[str, JsonValue]], Verdict | Awaitable[Verdict]]
 """(goal, report result, results by tool name) -> verdict."""
@@ -89,6 +99,7 @@ class Toolkit:
         Raises:
             ToolkitError: naming every tool that is wrong and what would be right.
         """
+        _refuse_strangers(self.name, self.tools)
         problems = list(toolkit_problems([tool.spec for tool in self.tools]))
         if problems:
             raise ToolkitError(f"toolkit {self.name!r}: {'; '.join(problems)}")
@@ -98,41 +109,85 @@ class Toolkit:
         return {tool.spec.name: tool for tool in self.tools}
 
 
+def _refuse_strangers(name: str, tools: object) -> None:
+    given = tools if isinstance(tools, tuple) else (tools,)
+    strange = next((each for each in given if not isinstance(each, Tool)), None)
+    if strange is None and isinstance(tools, tuple):
+        return
+    what = "its tools are no tuple" if strange is None else f"{getattr(strange, '__name__', strange)!r} is no tool"
+    raise ToolkitError(
+        f"toolkit {name!r}: {what}; decorate each function with @tool() and give a tuple: (first, second), or (only,)"
+    )
+
+
 def tool(
+    bare: object = None,
+    /,
     *,
+    name: str = "",
     role: ToolRole = ToolRole.DATA,
     effect: Effect = Effect.READ,
     timeout: timedelta = timedelta(seconds=5),
     max_tries: int = 3,
+    backoff: Backoff = USUAL_BACKOFF,
+    rate_limit: RateLimit | float | None = None,
+    max_result_bytes: int | None = None,
     version: str = "1",
     ageing: bool = False,
     max_model_tokens: int = 0,
+    permission: str = "",
+    needs_approval: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]:
-    """Turn a typed function with a docstring into a tool; its schemas come from the signature."""
+    """Turn a typed function with a docstring into a tool; its schemas come from the signature.
+
+    Args:
+        bare: nothing; it is there to tell `@tool` from `@tool()`.
+        name: what plans call it by; the function's own name when empty.
+        role: what its result is for.
+        effect: what it may do to the world; decides tries, reuse and whether a run may use it unasked.
+        timeout: time limit of one try.
+        max_tries: tries of one dispatch, the first included. A WRITE always has one.
+        backoff: waits between tries.
+        rate_limit: how often it may be called by all workers together. A number is that many calls a second of its
+            own; tools with a RateLimit of the same name share it.
+        max_result_bytes: largest encoded result, where that is less than the run's own limit.
+        version: results are reused only between equal versions.
+        ageing: True for a READ whose answer grows stale: never reused.
+        max_model_tokens: most tokens, prompt and output together, that one try may use on models; 0 for none.
+        permission: what a run must be granted to use it; empty for nothing beyond its name.
+        needs_approval: whether a person must approve a call; None leaves it to the effect.
+
+    Raises:
+        ToolkitError: in one line, naming the function, what is wrong with it and what would be right.
+    """
+    if bare is not None:
+        raise ToolkitError(f"tool {_name(bare)!r}: write @tool() with parentheses")
+    policy = {
+        "role": role,
+        "effect": effect,
+        "timeout": timeout,
+        "max_tries": max_tries,
+        "backoff": backoff,
+        "max_result_bytes": max_result_bytes,
+        "version": version,
+        "ageing": ageing,
+        "max_model_tokens": max_model_tokens,
+        "permission": permission,
+        "needs_approval": needs_approval,
+    }
 
     def decorate(function: Callable[..., Any]) -> Tool:
-        hints = _hints(function)
-        context_parameter = next((name for name, hint in hints.items() if hint is ToolContext), None)
+        called = name or _name(function)
         try:
-            arguments = _arguments_model(function, hints, context_parameter)
-            result = TypeAdapter(hints["return"])
-            parameters, returned = arguments.model_json_schema(), result_schema(result)
-        except PydanticUserError as error:
-            raise ToolkitError(f"tool {function.__name__!r}: its types have no JSON schema: {error.message}") from error
-        spec = ToolSpec(
-            name=function.__name__,
-            description=inspect.cleandoc(function.__doc__ or ""),
-            parameters=parameters,
-            result=returned,
-            role=role,
-            effect=effect,
-            timeout=timeout,
-            max_tries=max_tries,
-            version=version,
-            ageing=ageing,
-            max_model_tokens=max_model_tokens,
-        )
-        return Tool(spec, function, arguments, result, context_parameter)
+            doc = read_doc(function)
+            signature = read_signature(function, doc.parameters)
+            limit = rate_limit if isinstance(rate_limit, RateLimit | None) else _own_limit(called, rate_limit)
+            spec = _spec(called, doc.description, signature, {**policy, "rate_limit": limit})
+        except SignatureError as error:
+            raise ToolkitError(f"tool {called!r}: {error}") from error
+        except ValidationError as error:
+            raise ToolkitError(f"tool {called!r}: {_findings(error)}") from error
+        return Tool(spec, function, signature.arguments, signature.result, signature.context_parameter)
 
     return decorate
 
@@ -150,54 +205,27 @@ def describe(toolkit: Toolkit, cards: ModelCards) -> Catalog:
     return catalog.model_copy(update={name: value for name, value in others.items() if value})
 
 
-def load_toolkit(name: str) -> Toolkit:
-    """Return a toolkit by its built-in name, or by `package.module:attribute`.
-
-    Raises:
-        ToolkitError: saying what was looked for and what there is.
-    """
-    module_name, _, attribute = BUILT_IN.get(name, name).partition(":")
-    if not attribute or not all(part.isidentifier() for part in module_name.split(".")):
-        known = ", ".join(BUILT_IN)
-        raise ToolkitError(
-            f"no toolkit is called {name!r}; built in: {known}; or name your own as package.module:attribute"
-        )
-    try:
-        module = importlib.import_module(module_name)
-    except ToolkitError as error:
-        raise ToolkitError(f"toolkit {name!r}: {error}") from error
-    except (Exception, SystemExit) as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ToolkitError(f"toolkit {name!r}: the module {module_name!r} cannot be imported: {why}") from error
-    found = getattr(module, attribute, None)
-    if isinstance(found, Toolkit):
-        return found
-    there = ", ".join(key for key, value in vars(module).items() if isinstance(value, Toolkit)) or "no toolkit at all"
-    what = "has no" if found is None else f"has a {type(found).__name__}, not a Toolkit, as"
-    raise ToolkitError(f"toolkit {name!r}: the module {module_name!r} {what} {attribute!r}; it has {there}")
+def _name(function: object) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the types of a function, all of which a tool must state."""
-    name = function.__name__
-    hints = get_type_hints(function, include_extras=True)
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind not in {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}:
-            raise ToolkitError(f"tool {name!r}: {parameter} is no named parameter; name each argument")
-        if parameter.name not in hints:
-            raise ToolkitError(f"tool {name!r}: the parameter {parameter.name!r} has no type; annotate it")
-    if "return" not in hints:
-        raise ToolkitError(f"tool {name!r}: the result has no type; annotate it with -> type")
-    return hints
+def _own_limit(name: str, per_second: float) -> RateLimit:
+    return RateLimit(name=name, per_second=per_second)
 
 
-def _arguments_model(
-    function: Callable[..., Any], hints: dict[str, Any], context_parameter: str | None
-) -> type[BaseModel]:
-    fields: dict[str, Any] = {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name == context_parameter:
-            continue
-        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
-        fields[name] = (hints[name], default if default is ... else Field(default=default))
-    return create_model(f"{function.__name__}_arguments", __config__=ConfigDict(extra="forbid", strict=True), **fields)
+def _spec(name: str, description: str, signature: ToolSignature, policy: dict[str, Any]) -> ToolSpec:
+    """Build the spec with the fields that differ from their default only: each byte is kept in history."""
+    usual = {key: field.get_default() for key, field in ToolSpec.model_fields.items()}
+    unusual = {key: value for key, value in policy.items() if value != usual[key]}
+    return ToolSpec(
+        name=name,
+        description=description,
+        parameters=signature.parameters,
+        result=signature.result_schema,
+        **unusual,
+    )
+
+
+def _findings(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_context=False)
+    return "; ".join(f"{'.'.join(map(str, each['loc']))} is {each['input']!r}: {each['msg']}" for each in found)

@@ -1,12 +1,16 @@
 """Rules of toolkits: what a set of tools must keep before any of it can run."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 
-from harness.catalog import Effect, ToolRole, ToolSpec
+from harness.catalog import Effect, RateLimit, ToolRole, ToolSpec
+from harness.rate_limits import MODEL_LIMIT
 
-RESERVED_NAMES = frozenset({"describe_catalog", "draft_plan", "keep_state", "load_state", "verify_report"})
+RESERVED_NAMES = frozenset(
+    {"describe_catalog", "draft_plan", "keep_state", "load_state", "route_tools", "verify_report"}
+)
 """Activities of the harness itself; a tool runs as an activity of its own name."""
 MAX_NAME_CHARS = 64
 
@@ -20,10 +24,22 @@ def toolkit_problems(tools: Sequence[ToolSpec]) -> Iterator[str]:
     for name, count in Counter(tool.name for tool in tools).items():
         if count > 1:
             yield f"{count} tools are called {name!r}; names must be unique"
-    if tools and not any(tool.role is ToolRole.FINAL_SYNTHESIS for tool in tools):
-        yield "it has no tool of role FINAL_SYNTHESIS, which writes the report: every plan needs one"
     for tool in tools:
         yield from (f"tool {tool.name!r}: {problem}" for problem in _tool_problems(tool))
+    yield from _limit_problems([tool.rate_limit for tool in tools if tool.rate_limit is not None])
+
+
+def _limit_problems(limits: Sequence[RateLimit]) -> Iterator[str]:
+    """Yield what is wrong with the rate limits that several tools share."""
+    rates: defaultdict[str, set[float]] = defaultdict(set)
+    for limit in limits:
+        rates[limit.name].add(limit.per_second)
+    for name, found in rates.items():
+        if name == MODEL_LIMIT:
+            yield f"the rate limit {name!r} is that of the model calls; name it otherwise"
+        if len(found) > 1:
+            told = " and ".join(f"{rate:g}" for rate in sorted(found))
+            yield f"the rate limit {name!r} is {told} calls a second; give its tools the same, or names of their own"
 
 
 def _tool_problems(tool: ToolSpec) -> Iterator[str]:
@@ -33,6 +49,12 @@ def _tool_problems(tool: ToolSpec) -> Iterator[str]:
         yield "this name belongs to the harness; choose another"
     if not tool.description.strip():
         yield "it has no description; give the function a docstring"
+    if tool.timeout <= timedelta(0):
+        yield f"its timeout is {tool.timeout.total_seconds():g} s; give it more than 0"
+    if tool.max_model_tokens < 0:
+        yield f"its max_model_tokens is {tool.max_model_tokens}; 0 says that it asks no model"
+    if tool.backoff.first > tool.backoff.limit:
+        yield "its backoff begins above its limit; let `first` be at most `limit`"
     if tool.ageing and tool.effect is not Effect.READ:
         yield "only a READ can be ageing: what was written is not written again"
     if tool.role is ToolRole.FINAL_SYNTHESIS and tool.effect is not Effect.READ:

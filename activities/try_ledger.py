@@ -12,11 +12,14 @@ from datetime import UTC, datetime, timedelta
 
 from temporalio import activity
 
-from harness.errors import ErrorCode
+from harness.errors import ErrorCode, bounded
 from harness.usage import TryRecord, Usage
 
 HEARTBEAT_INTERVAL = timedelta(seconds=1)
 """A cancel reaches the activity with the next heartbeat. Workers must not throttle heartbeats to fewer than this."""
+LEAST_INTERVAL_S = 0.2
+"""Between two heartbeats that a tool asks for."""
+MAX_MESSAGE_CHARS = 200
 _INTERVAL_S = HEARTBEAT_INTERVAL.total_seconds()
 
 
@@ -35,6 +38,10 @@ class TryLedger:
     _clock: float = field(default_factory=time.monotonic)
     has_begun: bool = True
     """False as long as the current try has not called what it is to call."""
+    message: str = ""
+    """How far the try has come, as its tool says."""
+    _told_at: float = 0.0
+    _is_over: bool = False
     _current: TryRecord | None = None
 
     @classmethod
@@ -64,6 +71,11 @@ class TryLedger:
         """Return whether this try asks the fallback model, because the provider of another one failed before."""
         return any(record.falls_back for record in self.earlier)
 
+    def note_wait(self, seconds: float) -> None:
+        """Count a wait for a rate limit as queueing, not as work."""
+        self.queue_ms += round(seconds * 1000)
+        self._clock += seconds
+
     def record(self, code: ErrorCode, message: str, usage: Usage, *, falls_back: bool = False) -> None:
         """Record that the current try failed, and heartbeat it so that the next try knows."""
         self._current = TryRecord(
@@ -80,7 +92,21 @@ class TryLedger:
 
     def heartbeat(self) -> None:
         """Tell Temporal that this try is alive, without losing the record of the earlier ones."""
-        activity.heartbeat([record.model_dump(mode="json") for record in self.tries])
+        said = (self.message,) if self.message else ()
+        activity.heartbeat([record.model_dump(mode="json") for record in self.tries], *said)
+
+    def say(self, message: str | None) -> None:
+        """Heartbeat how far the try has come; in a quick succession only the last message counts."""
+        if message is not None:
+            self.message = bounded(message, MAX_MESSAGE_CHARS).encode("utf-8", errors="replace").decode("utf-8")
+        now = time.monotonic()
+        if not self._is_over and now - self._told_at >= LEAST_INTERVAL_S:
+            self._told_at = now
+            self.heartbeat()
+
+    def end(self) -> None:
+        """Take no more messages: a thread that was given up may still send some."""
+        self._is_over = True
 
     def beating(self) -> AbstractContextManager[None]:
         """Heartbeat while the body runs on the event loop: cancellation and crash detection travel on it."""
@@ -100,6 +126,7 @@ class _Beating:
 
     def __exit__(self, *_: object) -> None:
         self._next.cancel()
+        self._ledger.end()
 
     def _later(self) -> asyncio.TimerHandle:
         return self._loop.call_later(_INTERVAL_S, self._beat)

@@ -24,13 +24,15 @@ from cli.dev_server import ServerAddress
 from harness.budget import Limits
 from harness.carry import RunInput
 from harness.run import RunOptions
-from worker import build_worker
 from workflows.data_converter import data_converter
 from workflows.orchestrator import OrchestratorWorkflow
 from workflows.payload_storage import store_of
+from workflows.workers import build_worker
 
 CONCURRENCY = 50
 """Calls in flight: as many as RunOptions allows."""
+MAX_TOOLS_SHOWN = 100
+"""More than there are: a routing call is no part of what is measured."""
 CALLS_BEFORE = 2
 """Calls that a run of Whippletree makes beside its nodes: the catalog and the plan."""
 _TEMPLATE_QUEUE = "bench-template"
@@ -134,6 +136,8 @@ def options_for(nodes: int) -> RunOptions:
             max_plan_nodes=max(nodes, 100),
             max_replans=0,
             max_run_retries=0,
+            allow_writes=True,
+            max_tools_shown=MAX_TOOLS_SHOWN,
         )
     except ValidationError as error:
         raise Unsupported(f"RunOptions refuses {nodes} nodes: {error.errors()[0]['msg']}") from error

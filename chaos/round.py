@@ -34,6 +34,8 @@ _MOST_RUNS = 3
 _WRITE_PERCENTS = (0, 0, 5, 20)
 _SUGGEST_AFTER = (None, 40, 80)
 _HEAVY_SUGGEST_AFTER = (40, 80)
+_MAX_TOOLS_SHOWN = 100
+"""More than there are: the plans are scripted, so that no tool may be left out."""
 _HEAVY_NODES = 24
 """Least nodes of a heavy plan: when the server suggests to continue, there is more than is carried inline."""
 _VAGUE_SHARE = 1 / 3
@@ -211,6 +213,8 @@ def _options(round_: Round, limit: timedelta) -> RunOptions:
         max_concurrency=round_.max_concurrency,
         max_run_retries=10,
         retry_wait=timedelta(milliseconds=100),
+        allow_writes=True,
+        max_tools_shown=_MAX_TOOLS_SHOWN,
     )
 
 

@@ -23,8 +23,8 @@ from chaos.toolkit import chaos_toolkit
 from cli.connection import open_artifacts
 from harness.catalog import ModelCard
 from harness.usage import Usage
-from worker import build_worker
 from workflows.data_converter import data_converter
+from workflows.workers import build_worker
 
 CARD = ModelCard(name="scripted", input_token_usd=Decimal("0.000001"), output_token_usd=Decimal("0.000001"))
 USAGE = Usage(model=CARD.name, input_tokens=100, output_tokens=50, cost_usd=Decimal("0.00015"))

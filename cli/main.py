@@ -1,6 +1,8 @@
 """The command line: its flags, and one line for whatever goes wrong."""
 
 import math
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from uuid import uuid4
 
@@ -8,27 +10,18 @@ import click
 from click.core import ParameterSource
 
 from cli.exit_codes import ExitCode, Refusal
+from cli.flags import json_flag, mcp_option, run_id_argument, toolkit_of
 from cli.process import end, execute, guarded
+from cli.upkeep import artifacts, stats, tools
 
 if TYPE_CHECKING:
     from cli.session import WorkerFactory
-
-json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else.")
-
-
-def _checked_run_id(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
-    if not value.strip() or not value.isprintable():
-        raise Refusal(f"RUN_ID is {value!r}, which names no run: give the id that starter.py printed.")
-    return value
 
 
 def _checked_seconds(_context: click.Context, parameter: click.Parameter, value: float) -> float:
     if math.isnan(value):  # lies in every range
         raise Refusal(f"{parameter.opts[0]} is 'nan', it must be a number of seconds.")
     return value
-
-
-run_id_argument = click.argument("run_id", callback=_checked_run_id)
 
 
 def run(worker_factory: "WorkerFactory") -> NoReturn:
@@ -38,7 +31,10 @@ def run(worker_factory: "WorkerFactory") -> NoReturn:
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--goal", help="What is wanted, in plain words.")
-@click.option("--toolkit", metavar="NAME", help="Tools the run may use.  [default: games]")
+@click.option(
+    "--toolkit", "toolkits", metavar="NAME", multiple=True, help="Tools of the run. Can be repeated.  [default: games]"
+)
+@mcp_option
 @click.option("--session", "session_id", metavar="ID", help="Groups runs that belong together.")
 @click.option("--max-tokens", metavar="N", help="Tokens of all model calls together.  [default: 20000]")
 @click.option("--max-tool-calls", metavar="N", help="Tries of all tools together.  [default: 50]")
@@ -53,6 +49,15 @@ def run(worker_factory: "WorkerFactory") -> NoReturn:
     multiple=True,
     help="Model of all roles, or of planner, synthesis, steps, judge or fallback. Can be repeated.",
 )
+@click.option(
+    "--allow",
+    metavar="PATTERN",
+    multiple=True,
+    help="Use only tools of this name, such as get_*; or permission:NAME. Can be repeated.",
+)
+@click.option("--deny", metavar="PATTERN", multiple=True, help="Use no tool of this name. Can be repeated.")
+@click.option("--allow-writes", is_flag=True, help="Use also tools with effects that cannot be repeated.")
+@click.option("--max-tools-shown", metavar="N", help="Tools that the planner is shown of many.  [default: 8]")
 @click.option("--detach", is_flag=True, help="Print the run's id and do not wait for it.")
 @click.option("--with-worker", is_flag=True, help="Run a worker in this process on a server that has none.")
 @click.option(
@@ -91,18 +96,30 @@ def _start(worker_factory: "WorkerFactory", flags: dict[str, Any]) -> ExitCode:
         raise Refusal("No goal: give --goal TEXT, or see starter.py --help.")
     if flags["detach"] and flags["with_worker"]:
         raise Refusal("--with-worker ends with this command, so it does not go with --detach: leave one out.")
-    from cli.request import build_request, read_models
+    from cli.request import build_request, read_models, read_patterns
     from cli.starting import StartOptions, start, start_detached
 
     request = build_request(
-        _pick(flags, "goal", "session_id", "toolkit"),
+        {**_pick(flags, "goal", "session_id"), "toolkit": toolkit_of(flags["toolkits"], flags["mcp"])},
         _pick(flags, "max_tokens", "max_tool_calls", "max_wall_clock", "max_cost_usd"),
-        {**_pick(flags, "max_replans", "max_concurrency"), "models": read_models(flags["models"])},
+        {
+            **_pick(flags, "max_replans", "max_concurrency", "max_tools_shown"),
+            "models": read_models(flags["models"]),
+            "allow": read_patterns("--allow", flags["allow"]),
+            "deny": read_patterns("--deny", flags["deny"]),
+            "allow_writes": flags["allow_writes"] or None,
+        },
     )
     options = StartOptions(**_pick(flags, "as_json", "with_worker", "worker_wait_s"))
     if flags["detach"]:
         return execute(lambda _: start_detached(request, options))
-    return execute(lambda interrupts: start(request, options, worker_factory, interrupts))
+    factory = _with_servers(worker_factory, flags["mcp"])
+    return execute(lambda interrupts: start(request, options, factory, interrupts))
+
+
+def _with_servers(worker_factory: "WorkerFactory", mcp: Path | None) -> "WorkerFactory":
+    """Return a factory whose worker opens the servers of a file, when one is given."""
+    return worker_factory if mcp is None else partial(worker_factory, mcp=mcp)
 
 
 def _pick(flags: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -111,13 +128,15 @@ def _pick(flags: dict[str, Any], *names: str) -> dict[str, Any]:
 
 @command.command()
 @run_id_argument
+@mcp_option
 @json_flag
 @click.pass_obj
-def watch(worker_factory: "WorkerFactory", run_id: str, *, as_json: bool) -> ExitCode:
+def watch(worker_factory: "WorkerFactory", run_id: str, *, mcp: Path | None, as_json: bool) -> ExitCode:
     """Watch a run to its end. Ctrl-C stops watching, not the run (exit code 130)."""
     from cli.watching import watch as watch_run
 
-    return execute(lambda interrupts: watch_run(run_id, worker_factory, interrupts, as_json_text=as_json))
+    factory = _with_servers(worker_factory, mcp)
+    return execute(lambda interrupts: watch_run(run_id, factory, interrupts, as_json_text=as_json))
 
 
 @command.command()
@@ -142,12 +161,14 @@ def trace(run_id: str, *, as_json: bool) -> ExitCode:
 
 @command.command()
 @run_id_argument
+@mcp_option
 @click.pass_obj
-def cancel(worker_factory: "WorkerFactory", run_id: str) -> ExitCode:
+def cancel(worker_factory: "WorkerFactory", run_id: str, *, mcp: Path | None) -> ExitCode:
     """Cancel a run and wait until it has ended (exit code 0 when it was cancelled)."""
     from cli.steering import cancel as cancel_run
 
-    return execute(lambda interrupts: cancel_run(run_id, worker_factory, interrupts))
+    factory = _with_servers(worker_factory, mcp)
+    return execute(lambda interrupts: cancel_run(run_id, factory, interrupts))
 
 
 @command.command()
@@ -166,29 +187,5 @@ def extend(run_id: str, *, as_json: bool, **amounts: object) -> ExitCode:
     return execute(lambda _: extend_run(run_id, more, as_json_text=as_json))
 
 
-@command.group(no_args_is_help=False)
-def artifacts() -> None:
-    """Look after the values that are too large for history."""
-
-
-@artifacts.command()
-@click.option("--older-than", metavar="AGE", default="7d", show_default=True, help="With a unit: s, m, h or d.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
-@json_flag
-def prune(older_than: str, *, dry_run: bool, as_json: bool) -> ExitCode:
-    """Remove the artifacts of runs that Temporal no longer has."""
-    from cli.artifacts import prune as prune_artifacts
-    from cli.artifacts import read_age
-
-    age = read_age(older_than)
-    return execute(lambda _: prune_artifacts(age, is_dry_run=dry_run, as_json_text=as_json))
-
-
-@artifacts.command("show")
-@run_id_argument
-@click.argument("digest")
-def show_artifact(run_id: str, digest: str) -> ExitCode:
-    """Write an artifact of a run to stdout, as it is."""
-    from cli.artifacts import show as show_bytes
-
-    return execute(lambda _: show_bytes(run_id, digest))
+for _more in (artifacts, tools, stats):
+    command.add_command(_more)

@@ -12,7 +12,7 @@ from temporalio.client import Client
 
 from cli.exit_codes import Refusal
 from cli.plain_text import say
-from workflows.task_queue import is_private, toolkit_of
+from workflows.task_queue import is_private, parts_of, toolkit_of
 
 POLL_S = 0.5
 FRESH = timedelta(seconds=90)
@@ -63,4 +63,5 @@ def how_to_serve(queue: str) -> str:
     """Return what to do so that somebody serves a task queue."""
     if is_private(queue):
         return f"its starter has gone, and `python starter.py watch {queue.rpartition('/')[2]}` takes its place"
-    return f"start one with `python worker.py --toolkit {shlex.quote(toolkit_of(queue))}`"
+    servers = " --mcp FILE" if any(part.startswith("mcp:") for part in parts_of(toolkit_of(queue))) else ""
+    return f"start one with `python worker.py{servers} --toolkit {shlex.quote(toolkit_of(queue))}`"

@@ -27,6 +27,9 @@ FLAGS = {
     "max_cost_usd": "--max-cost",
     "max_replans": "--max-replans",
     "max_concurrency": "--max-concurrency",
+    "max_tools_shown": "--max-tools-shown",
+    "allow": "--allow",
+    "deny": "--deny",
     "tokens": "--tokens",
     "tool_calls": "--tool-calls",
     "wall_clock": "--wall-clock",
@@ -60,6 +63,14 @@ def read_models(values: Sequence[str]) -> dict[str, object] | None:
     return _given({"by_role": by_role or None, FALLBACK: named.get(FALLBACK)}) or None
 
 
+def read_patterns(flag: str, values: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the patterns of a flag that can be repeated and takes several, with commas between; None for none."""
+    patterns = tuple(pattern.strip() for value in values for pattern in value.split(","))
+    if not all(patterns):
+        raise Refusal(f"{flag} has an empty pattern: name tools, such as get_*, or leave it out.")
+    return patterns or None
+
+
 def build_extension(message_id: str, amounts: Flags) -> Extension:
     """Return what to add to the limits of a run."""
     more = _validated(Extension, {"message_id": message_id, **_given(amounts)})
@@ -80,7 +91,7 @@ def _validated(model: type[Model], values: dict[str, object]) -> Model:
 
 
 def _describe(detail: ErrorDetails) -> str:
-    name = str(detail["loc"][-1])
+    name = next((part for part in reversed(detail["loc"]) if isinstance(part, str)), "")  # no place in a list
     flag = FLAGS.get(name, name)
     value = detail["input"]
     if isinstance(value, timedelta):

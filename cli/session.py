@@ -14,8 +14,9 @@ from cli.connection import connect, load_settings, open_artifacts
 from cli.dev_server import ServerAddress, embedded_server, is_embedded
 from cli.exit_codes import Refusal
 
-WorkerFactory = Callable[[Client, str, str | None], AbstractAsyncContextManager[object]]
-"""Runs a worker of one task queue in this process; it also drives the runs of a second queue, if that is named."""
+WorkerFactory = Callable[..., AbstractAsyncContextManager[object]]
+"""(client, queue, driven queue or None) -> a worker of one task queue in this process, which also drives the runs of a
+second queue if that is named. With `mcp=` it opens the servers of that file."""
 PROBE_LIMIT_S = 1
 
 

@@ -84,7 +84,7 @@ def _literal_problem(text: str, parameter: Parameter) -> str | None:
         return str(error)
     if isinstance(literal, str) and not literal.strip():
         return "literal argument value must not be blank; give a text, or leave an optional argument out"
-    return mismatch(literal, parameter.schema)
+    return mismatch(literal, parameter.literal_schema)
 
 
 def _check_shape(value: ArgumentValue) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from harness.catalog import Catalog
 from harness.model_choice import ModelChoice, no_choice
 from harness.plan import Plan
 from harness.recovery import FailureContext
+from harness.routing import Offer
 from harness.trace import TracePage
 from harness.usage import TryRecord, Usage, no_usage
 
@@ -21,9 +22,30 @@ class _Envelope(BaseModel):
 
 
 class DescribeRequest(_Envelope):
-    """Ask for the catalog of a toolkit, with the models of the run."""
+    """Ask for the catalog of a toolkit, with the models of the run and what it may use."""
 
     toolkit: str
+    models: ModelChoice = Field(default_factory=no_choice)
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    allow_writes: bool = False
+
+
+class RouteRequest(_Envelope):
+    """Ask a model which tools suit a goal."""
+
+    goal: str
+    offers: tuple[Offer, ...]
+    """The tools to pick from."""
+    most: int
+    """Most tools to pick."""
+    max_output_tokens: int
+    max_tokens: int
+    """Tokens set aside for one try, prompt and output together."""
+    timeout: timedelta
+    """Time limit of one try."""
+    failures: tuple[FailureContext, ...] = ()
+    """Earlier attempts of this run, oldest first, shortened."""
     models: ModelChoice = Field(default_factory=no_choice)
 
 
@@ -51,6 +73,15 @@ class Timing(_Envelope):
     """Execution time of the try, without queueing."""
     queue_ms: int = 0
     """From scheduling of this try to its start on a worker."""
+
+
+class RouteReply(Timing):
+    """The tools that a model named, and what that cost. The usage is that of the last try."""
+
+    names: tuple[str, ...] = ()
+    usage: Usage = Field(default_factory=no_usage)
+    tries: tuple[TryRecord, ...] = ()
+    try_number: int = 1
 
 
 class PlanReply(Timing):

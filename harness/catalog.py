@@ -164,6 +164,10 @@ class Catalog(BaseModel):
     """True when the toolkit checks reports by rules of its own."""
     withheld: tuple[Withheld, ...] = ()
     """Tools of the toolkit that the run may not use; the planner is not told of them."""
+    unmatched_patterns: tuple[str, ...] = ()
+    """Patterns of the run, for tools that it may use or not, that match no tool of the toolkit."""
+    left_out: tuple[str, ...] = ()
+    """Tools that the run may use, but that are not in `tools` because others suit the goal better."""
     model_rate: float | None = None
     """Requests a second that the models take, from all workers together; None for any number."""
 

@@ -157,6 +157,14 @@ class ToolError(Exception):
         self.retry_after_s = retry_after_s
 
 
+class NothingDoneError(ToolError):
+    """A failure before anything was done: the call may be repeated even where the tool writes."""
+
+
+class ReportedError(ToolError):
+    """A failure that somebody else's server reports of a call: a tool that writes may have done it all the same."""
+
+
 def _fitting(characters: Iterable[str], room: int) -> str:
     """Return the first characters that fit into so many bytes."""
     kept: list[str] = []

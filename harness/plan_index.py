@@ -34,6 +34,10 @@ class PlanIndex:
     """Hints for argument names, by tool name."""
     signatures: dict[str, Signature]
     """The signature of each tool, by name."""
+    withheld: dict[str, str]
+    """Why the run may not use a tool, by its name."""
+    left_out: frozenset[str]
+    """Tools that the planner was not shown."""
     misfits: dict[FitKey, tuple[Rule, str] | None] = field(default_factory=dict)
     """Verdicts that are already known: many nodes pass the same result to the same parameter."""
     list_fits: dict[tuple[str, str, int], ListFit] = field(default_factory=dict)
@@ -53,6 +57,8 @@ class PlanIndex:
             nodes=nodes,
             tools=tools,
             signatures=signatures,
+            withheld={each.name: each.reason for each in catalog.withheld},
+            left_out=frozenset(catalog.left_out),
             near_ids=NearMatches(nodes),
             near_tools=NearMatches(tools),
             near_arguments={name: NearMatches(signature.schemas) for name, signature in signatures.items()},

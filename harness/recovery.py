@@ -7,15 +7,12 @@ from typing import assert_never
 
 from pydantic import BaseModel, ConfigDict
 
-from harness.catalog import Effect
+from harness.catalog import USUAL_BACKOFF, Backoff, Effect
 from harness.errors import ErrorClass, ErrorCode, bounded, listed, most_severe
 
 FAILURES_KEPT = 5
 """Earlier attempts that the planner is told about."""
-BACKOFF_START = timedelta(seconds=1)
 LEAST_WAIT = timedelta(milliseconds=1)
-BACKOFF_LIMIT = timedelta(seconds=30)
-"""Longest wait before the next try, a server's Retry-After included."""
 MAX_NODES_TOLD = 50
 MAX_SKIPPED_TOLD = 200
 MAX_MESSAGE_CHARS = 2000
@@ -74,6 +71,8 @@ class FailureContext(BaseModel):
     """Ids of nodes that did not run because of the failure."""
     skipped_untold: int = 0
     """Skipped nodes that are not in `skipped`."""
+    wanted: tuple[str, ...] = ()
+    """Tools that the plan named though it was not shown them; the next planner is."""
 
 
 @dataclass(frozen=True)
@@ -199,17 +198,21 @@ def bounded_failure(context: FailureContext) -> FailureContext:
     )
 
 
-def backoff(try_number: int, *, jitter: float, retry_after_s: float | None = None) -> timedelta:
-    """Return the wait after a failed try: 1 s doubling to 30 s, a fifth up or down by `jitter` in 0..1.
+def backoff(
+    try_number: int, *, jitter: float, retry_after_s: float | None = None, waits: Backoff = USUAL_BACKOFF
+) -> timedelta:
+    """Return the wait after a failed try: the first of `waits` doubling to their limit, a fifth up or down by `jitter`.
 
-    A server's Retry-After is honoured as it is, up to the same cap; an absurd one (negative, not a number) is ignored.
+    A server's Retry-After is honoured as it is, up to that limit or the usual one, whichever is longer; an absurd one
+    (negative, not a number) is ignored. `jitter` is in 0..1.
     """
     if retry_after_s is not None and retry_after_s >= 0:
+        longest = max(waits.limit, USUAL_BACKOFF.limit)
         # Temporal takes a wait of nothing for no wish at all.
-        return max(timedelta(seconds=min(retry_after_s, BACKOFF_LIMIT.total_seconds())), LEAST_WAIT)
+        return max(timedelta(seconds=min(retry_after_s, longest.total_seconds())), LEAST_WAIT)
     exponent = min(max(try_number, 1) - 1, 16)
-    base = min(BACKOFF_START * (1 << exponent), BACKOFF_LIMIT)
-    return min(base * (0.8 + 0.4 * jitter), BACKOFF_LIMIT)
+    base = min(waits.first * (1 << exponent), waits.limit)
+    return max(min(base * (0.8 + 0.4 * jitter), waits.limit), LEAST_WAIT)
 
 
 def describe_failure(context: FailureContext) -> str:

@@ -106,7 +106,7 @@ class RunOptions(BaseModel):
     deny: tuple[Pattern, ...] = Field(default=(), max_length=100)
     """Tools that it may not use, whatever `allow` says."""
     allow_writes: bool = False
-    """Whether tools with effect WRITE may be used."""
+    """Whether tools may be used that have the effect WRITE or need approval."""
     max_tools_shown: int = Field(default=8, ge=1, le=1000)
     """Most tools that the planner is shown; of more, a routing call picks some first."""
 

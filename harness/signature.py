@@ -7,6 +7,7 @@ from functools import cached_property
 from pydantic import JsonValue
 
 from harness.catalog import JsonSchema, ToolSpec
+from harness.closed_schema import closed
 from harness.errors import quoted
 from harness.json_pointer import PointerError, array_index
 from harness.json_schema import mismatch
@@ -35,6 +36,11 @@ class Parameter:
     def text_share(self) -> TextShare:
         """Return which of the values that it takes are strings, null aside."""
         return text_share(self.schema)
+
+    @cached_property
+    def literal_schema(self) -> JsonSchema:
+        """Return what a literal must fit: fields that the schema does not list are misspelt ones."""
+        return closed(self.schema)
 
     @cached_property
     def description(self) -> str:

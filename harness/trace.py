@@ -15,6 +15,10 @@ class TraceKind(StrEnum):
     """What an event tells."""
 
     RUN_START = "run.start"
+    PERMISSIONS_APPLY = "permissions.apply"
+    """Tools were withheld from the run, or a pattern of its options matches none; left out when neither is so."""
+    ROUTING_FINISH = "routing.finish"
+    """Some of many tools were picked for the planner."""
     PLANNING_FINISH = "planning.finish"
     VALIDATION_FINISH = "validation.finish"
     NODE_START = "node.start"

@@ -98,11 +98,20 @@ def _check_node(node: PlanNode, index: PlanIndex) -> Iterator[Finding]:
     signature = index.signatures.get(node.tool)
     if signature is not None:
         yield from check_arguments(node, signature, index)
-    elif not node.tool.strip():
-        yield Rule.UNKNOWN_TOOL, f"tool must not be blank; use one of {listed(index.tools)}"
     else:
-        hint = index.near_tools.hint(node.tool) or ";"
-        yield Rule.UNKNOWN_TOOL, f"unknown tool {quoted(node.tool)}{hint} use one of {listed(index.tools)}"
+        yield _unusable_tool(node.tool, index)
+
+
+def _unusable_tool(name: str, index: PlanIndex) -> Finding:
+    if not name.strip():
+        return Rule.UNKNOWN_TOOL, f"tool must not be blank; use one of {listed(index.tools)}"
+    if name in index.withheld:
+        return Rule.WITHHELD_TOOL, f"the run may not use tool {quoted(name)}: {index.withheld[name]}"
+    if name in index.left_out:
+        told = "it is not in this catalog, and is in that of the next plan"
+        return Rule.LEFT_OUT_TOOL, f"tool {quoted(name)} was left out as less fit for the goal: {told}"
+    hint = index.near_tools.hint(name) or ";"
+    return Rule.UNKNOWN_TOOL, f"unknown tool {quoted(name)}{hint} use one of {listed(index.tools)}"
 
 
 def _check_graph(plan: Plan, finals: list[PlanNode], index: PlanIndex) -> dict[str, list[Finding]]:

@@ -33,14 +33,20 @@ from harness.trace import TraceEvent
 from harness.usage import Usage
 from tests.builders import node, plan, results_of
 from tests.sandbox import SANDBOX
-from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
+from workflows.workers import build_worker
 
 CARD = ModelCard(name="scripted", input_token_usd=Decimal("0.000001"), output_token_usd=Decimal("0.000001"))
 CARDS = ModelCards(CARD)
 MEMORY = ArtifactStore.open("memory://")
 """Serves workers that live in the process of the test."""
 USAGE = Usage(model="scripted", input_tokens=100, output_tokens=50, cost_usd=Decimal("0.00015"))
+OPTIONS: dict[str, Any] = {
+    "retry_wait": timedelta(milliseconds=50),
+    "allow_writes": True,
+    "max_tools_shown": 100,
+}
+"""What the options of a run are unless a test says otherwise; no tool is left out, because plans are scripted."""
 _EVENT = TypeAdapter(TraceEvent)
 _ids = count(1)
 
@@ -55,11 +61,15 @@ class ScriptedModel:
 
     script: list[Answer]
     requests: list[ModelRequest] = field(default_factory=list)
+    hangs: bool = False
+    """True to answer nothing, within the time of any test."""
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Answer the next entry of the script."""
         answer = self.script[min(len(self.requests), len(self.script) - 1)]
         self.requests.append(request)
+        if self.hangs:
+            await asyncio.sleep(60)
         if isinstance(answer, Exception):
             raise answer
         return ModelAnswer(answer.model_dump_json() if isinstance(answer, BaseModel) else answer, USAGE)
@@ -160,9 +170,8 @@ class Stage:
     async def start(
         self, goal: str = "find out", *, run_id: str | None = None, **options: Any
     ) -> WorkflowHandle[OrchestratorWorkflow, RunResult]:
-        """Start a run; options are those of RunOptions, waits shortened."""
-        short = {"retry_wait": timedelta(milliseconds=50)} | options
-        request = RunInput(goal=goal, toolkit="stage", options=RunOptions.model_validate(short))
+        """Start a run; options are those of RunOptions, waits shortened, writes allowed, all tools shown."""
+        request = RunInput(goal=goal, toolkit="stage", options=RunOptions.model_validate(OPTIONS | options))
         return await self.client.start_workflow(
             OrchestratorWorkflow.run, request, id=run_id or f"run-{next(_ids)}", task_queue=self.task_queue
         )

@@ -75,7 +75,19 @@ def scripts_named_by_compose() -> list[Path]:
 
 
 def test_compose_names_every_script_in_deploy() -> None:
-    assert sorted(scripts_named_by_compose()) == sorted((ROOT / "deploy").iterdir())
+    assert sorted(scripts_named_by_compose()) == sorted((ROOT / "deploy").glob("*.sh"))
+
+
+def test_compose_server_reads_settings_that_keep_a_task_queue_in_one_part() -> None:
+    server = SERVICES["temporal"]
+    file = ROOT / server["environment"]["DYNAMIC_CONFIG_FILE_PATH"].removeprefix("/")
+    settings = YAML(typ="safe").load(file)
+
+    assert "./deploy:/deploy:ro" in server["volumes"]
+    assert {name: [each["value"] for each in values] for name, values in settings.items()} == {
+        "matching.numTaskqueueReadPartitions": [1],
+        "matching.numTaskqueueWritePartitions": [1],
+    }
 
 
 @pytest.mark.parametrize("script", [*scripts_named_by_compose(), ROOT / ".ci" / "run"], ids=lambda path: path.name)

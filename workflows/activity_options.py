@@ -7,7 +7,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 with workflow.unsafe.imports_passed_through():
-    from harness.recovery import BACKOFF_LIMIT, BACKOFF_START
+    from harness.catalog import USUAL_BACKOFF, Backoff
 
 HEARTBEAT_TIMEOUT = timedelta(seconds=5)
 """How long a lost worker goes unnoticed, and half of the longest time a cancel needs to arrive."""
@@ -30,14 +30,14 @@ NON_RETRYABLE = ("PayloadsTooLarge",)
 
 
 @cache
-def retries(tries: int) -> RetryPolicy:
-    """Return the back-off of 1 s doubling to 30 s with this many tries, the first included.
+def retries(tries: int, waits: Backoff = USUAL_BACKOFF) -> RetryPolicy:
+    """Return the policy of this many tries, the first included, with these waits between them.
 
     An activity that fails by itself names its next wait, with jitter; this is the wait after a lost worker.
     """
     return RetryPolicy(
-        initial_interval=BACKOFF_START,
-        maximum_interval=BACKOFF_LIMIT,
+        initial_interval=waits.first,
+        maximum_interval=max(waits.limit, waits.first),
         maximum_attempts=tries,
         non_retryable_error_types=NON_RETRYABLE,
     )

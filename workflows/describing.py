@@ -8,9 +8,11 @@ with workflow.unsafe.imports_passed_through():
     from activities.run_activities import RunActivities
     from harness.calls import DescribeRequest
     from harness.catalog import Catalog
-    from harness.errors import UNKNOWN_TOOLKIT, ErrorCode
+    from harness.errors import UNKNOWN_TOOLKIT, ErrorCode, bounded
     from harness.model_choice import NO_CHOICE
+    from harness.permissions import missing_tools, permission_data, withheld_note
     from harness.run import RunPhase, RunStatus
+    from harness.trace import TraceKind
     from harness.wire_size import encoded_size
 
 from workflows.activity_options import SHORT, retries
@@ -51,12 +53,25 @@ async def describe_tools(state: RunState, clock: Clock) -> RunPhase:
 
 
 def _request(state: RunState) -> DescribeRequest:
-    """Build the request, with the models only when the run asks for some: each byte is kept in history."""
-    request, models = DescribeRequest(toolkit=state.request.toolkit), state.request.options.models
-    return request if models == NO_CHOICE else request.model_copy(update={"models": models})
+    """Build the request, with those options only that the run sets: each byte is kept in history."""
+    request, options = DescribeRequest(toolkit=state.request.toolkit), state.request.options
+    chosen = {
+        "models": None if options.models == NO_CHOICE else options.models,
+        "allow": options.allow,
+        "deny": options.deny,
+        "allow_writes": options.allow_writes,
+    }
+    return request.model_copy(update={name: value for name, value in chosen.items() if value})
 
 
 def _described(state: RunState, catalog: Catalog) -> RunPhase:
+    if catalog.withheld or catalog.unmatched_patterns:
+        message, data = withheld_note(catalog), permission_data(catalog)
+        state.emit(TraceKind.PERMISSIONS_APPLY, "DONE", message=message, data=data)
+    lacking = missing_tools(catalog)
+    if lacking is not None:
+        error_code = ErrorCode.INVALID_ARGUMENT
+        return state.end(RunStatus.FAILED_PLANNING, error=bounded(lacking), error_code=error_code)
     size = encoded_size(catalog)
     if size <= MAX_CATALOG_BYTES:
         state.catalog = catalog

@@ -17,6 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.signature import Signature
 
 from workflows.activity_options import HEARTBEAT_TIMEOUT, retries, within
+from workflows.limited_queues import queue_of_tool
 from workflows.node_state import NodeState
 from workflows.run_state import RunState
 from workflows.spans import NodeSpan
@@ -70,8 +71,8 @@ def launch(run: RunState, state: NodeState, tool: ToolSpec, *, call: Call, grant
             activity_id=f"{state.node.id}@{run.attempt}",
             start_to_close_timeout=within(tool.timeout),
             heartbeat_timeout=HEARTBEAT_TIMEOUT,
-            retry_policy=retries(granted.tries),
-            task_queue=run.activity_queue,
+            retry_policy=retries(granted.tries, tool.backoff),
+            task_queue=queue_of_tool(run, tool),
             cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=f"{state.node.id} · again" if state.tries else state.node.id,
         )
@@ -87,7 +88,8 @@ def _request(run: RunState, tool: ToolSpec, arguments: Arguments, granted: Grant
             fields["written"] = written
     if granted.tokens_per_try:
         fields["max_tokens"] = granted.tokens_per_try
-    limit = run.request.options.max_result_bytes
+    most = run.request.options.max_result_bytes
+    limit = most if tool.max_result_bytes is None else min(most, tool.max_result_bytes)
     if limit != _USUAL_RESULT_BYTES:
         fields["max_result_bytes"] = limit
     if tool.role is ToolRole.FINAL_SYNTHESIS and run.feedback:

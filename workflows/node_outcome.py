@@ -11,7 +11,7 @@ from temporalio.exceptions import TimeoutError as TemporalTimeoutError
 from temporalio.workflow import ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import JsonValue, TypeAdapter, ValidationError
 
     from harness.calls import FailureDetails
     from harness.errors import CANCELLED, ErrorCode, parse_code
@@ -32,6 +32,8 @@ class ActivityFailure:
     kind: str = ""
     """Temporal's failure type, which is the code or a type of its own."""
     was_cancelled: bool = False
+    was_waiting: bool = False
+    """Whether it was cancelled while no worker had it: before its first try, or between two."""
     has_begun: bool = True
     """False when the last try is known to have failed before it called anything."""
     is_exact: bool = True
@@ -83,6 +85,8 @@ def read_failure(error: BaseException, *, granted_tries: int) -> ActivityFailure
                 tries=(),
                 tries_made=granted_tries - 1,  # The last one cannot have started.
                 was_cancelled=True,
+                was_waiting=True,
+                has_begun=granted_tries > 1,
                 is_exact=granted_tries == 1,
             )
         case _:
@@ -96,6 +100,15 @@ def total_usage(tries: Sequence[TryRecord], last: Usage | None = None) -> Usage:
     for record in tries:
         total = total.plus(record.usage)
     return total.plus(last or NO_USAGE)
+
+
+def tries_told(tries: Sequence[TryRecord], *, made: int) -> list[JsonValue]:
+    """Return what the trace says of the failed tries of a model call, of which so many were made."""
+    told: list[JsonValue] = []
+    for record in tries:
+        then = " (then the fallback model was asked)" if record.falls_back and record.number < made else ""
+        told.append(f"try {record.number}: {record.code}: {record.message}{then}")
+    return told
 
 
 def _code(kind: str) -> ErrorCode:

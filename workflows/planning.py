@@ -13,21 +13,27 @@ with workflow.unsafe.imports_passed_through():
     from harness.grants import Grant, plan_grant, planning_prompt_tokens, usage_of_lost
     from harness.model_choice import NO_CHOICE, ModelRole
     from harness.recovery import FAILURES_KEPT
+    from harness.routed_catalog import shown_to_planner
     from harness.run import RunPhase
     from harness.trace import TraceKind
-    from harness.usage import TryRecord
 
 from workflows.activity_options import HEARTBEAT_TIMEOUT, retries, within
 from workflows.clock import Clock
-from workflows.node_outcome import ActivityFailure, failure_of, total_usage
+from workflows.limited_queues import queue_of_models
+from workflows.node_outcome import ActivityFailure, failure_of, total_usage, tries_told
 from workflows.recover import exhaust, recover
+from workflows.routing import route_tools
 from workflows.run_state import OUT_OF_TIME, RunState
 
 
 async def draw_up_plan(state: RunState, catalog: Catalog, clock: Clock) -> RunPhase:
-    """Have the model draw up a plan within what is left of the budget."""
-    card = catalog.card_of(ModelRole.PLANNER)
-    prompt = planning_prompt_tokens(state.request.goal, catalog, state.failures)
+    """Have the model draw up a plan within what is left of the budget, from few tools where there are many."""
+    state.catalog = await route_tools(state, catalog, clock)
+    if clock.is_over:
+        return exhaust(state, {}, f"budget exhausted before planning: {OUT_OF_TIME}")
+    offered = shown_to_planner(state.catalog)
+    card = offered.card_of(ModelRole.PLANNER)
+    prompt = planning_prompt_tokens(state.request.goal, offered, state.failures)
     granted = plan_grant(
         prompt,
         state.request.options.plan_output_tokens,
@@ -38,7 +44,7 @@ async def draw_up_plan(state: RunState, catalog: Catalog, clock: Clock) -> RunPh
     if granted is None:
         why = f"a planning call with about {prompt} prompt tokens does not fit in what is left"
         return exhaust(state, {}, f"budget exhausted before planning: {why}")
-    drafted = _start(state, catalog, granted, granted.tokens_per_try - prompt)
+    drafted = _start(state, offered, granted, granted.tokens_per_try - prompt)
     await clock.wait_for(drafted)
     failure = failure_of(drafted, granted_tries=granted.tries)
     if failure is not None:
@@ -66,7 +72,7 @@ def _start(state: RunState, catalog: Catalog, granted: Grant, output_tokens: int
         start_to_close_timeout=within(options.model_timeout),
         heartbeat_timeout=HEARTBEAT_TIMEOUT,
         retry_policy=retries(granted.tries),
-        task_queue=state.activity_queue,
+        task_queue=queue_of_models(state),
         cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         summary=f"plan · attempt {state.attempt}",
     )
@@ -83,7 +89,7 @@ def _planned(state: RunState, granted: Grant, card: ModelCard, reply: PlanReply)
         "tokens": usage.total_tokens,
         "tries": reply.try_number,
         "queue_ms": reply.queue_ms,
-        "failed_tries": _told(reply.tries, made=reply.try_number),
+        "failed_tries": tries_told(reply.tries, made=reply.try_number),
         **_about_answer(reply),
     }
     state.emit(TraceKind.PLANNING_FINISH, "DONE", latency_ms=reply.latency_ms, message="planning finished", data=data)
@@ -98,7 +104,7 @@ def _failed(state: RunState, granted: Grant, card: ModelCard, failure: ActivityF
         "errorCode": failure.code,
         "tries": failure.tries_made,
         "tokens": usage.total_tokens,
-        "failed_tries": _told(failure.tries, made=failure.tries_made),
+        "failed_tries": tries_told(failure.tries, made=failure.tries_made),
     }
     state.emit(TraceKind.PLANNING_FINISH, "FAILED", message=failure.message, data=data)
     state.note_pressure()
@@ -118,11 +124,3 @@ def _about_answer(reply: PlanReply) -> dict[str, JsonValue]:
         "reasoning_tokens": reply.usage.reasoning_tokens,
     }
     return {name: value for name, value in about.items() if value}
-
-
-def _told(tries: tuple[TryRecord, ...], *, made: int) -> list[JsonValue]:
-    told: list[JsonValue] = []
-    for record in tries:
-        then = " (then the fallback model was asked)" if record.falls_back and record.number < made else ""
-        told.append(f"try {record.number}: {record.code}: {record.message}{then}")
-    return told

@@ -33,10 +33,12 @@ def recover(
     *,
     code: ErrorCode | None = None,
     unfinished: Mapping[str, Result] | None = None,
+    wanted: tuple[str, ...] = (),
 ) -> RunPhase:
     """Decide what follows from a failure of the current phase; record both the rule and what is really done.
 
     `unfinished` are the results so far of a plan that could run again as it is; None when there is no such plan.
+    `wanted` are tools that the next planner must be shown.
     """
     decision = decide(_situation(state, error_class, unfinished))
     data: dict[str, JsonValue] = {"errorClass": error_class, "outcome": decision.outcome}
@@ -45,7 +47,7 @@ def recover(
         case RecoveryAction.RETRY:
             return RunPhase.RETRYING
         case RecoveryAction.REPLAN:
-            _record_attempt(state, error_class, message)
+            _record_attempt(state, error_class, message, wanted)
             return RunPhase.REPLANNING
         case RecoveryAction.EXHAUST:
             return exhaust(state, unfinished or {}, f"budget exhausted: {decision.reason}")
@@ -91,8 +93,9 @@ def _halt(state: RunState, error_class: ErrorClass, message: str, code: ErrorCod
     )
 
 
-def _record_attempt(state: RunState, error_class: ErrorClass, message: str) -> None:
-    state.failures.append(_failure_context(state, error_class, message))
+def _record_attempt(state: RunState, error_class: ErrorClass, message: str, wanted: tuple[str, ...]) -> None:
+    failure = _failure_context(state, error_class, message)
+    state.failures.append(failure.model_copy(update={"wanted": wanted}) if wanted else failure)
     state.attempts.append(
         AttemptRecord(
             attempt=state.attempt, phase=state.phase, error_class=error_class, error=message, nodes=state.node_reports()

@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.usage import TryRecord
 
 from workflows.flight import Flight
+from workflows.limited_queues import waiting_for
 from workflows.node_outcome import ActivityFailure, total_usage
 from workflows.node_state import NodeState
 from workflows.run_state import RunState
@@ -62,7 +63,9 @@ def settle_failed(run: RunState, flight: Flight, failure: ActivityFailure, stopp
     if stopped is not None and failure.was_cancelled:
         is_uncertain = flight.tool.effect is Effect.WRITE and failure.has_begun
         code = ErrorCode.UNCERTAIN_EFFECT if is_uncertain else None
-        fail(run, state, code, stopped, status=NodeStatus.CANCELLED, queue_ms=queue_ms)
+        awaited = waiting_for(run, flight.tool) if failure.was_waiting else ""
+        message = f"{stopped}; the call waited for {awaited}" if awaited else stopped
+        fail(run, state, code, message, status=NodeStatus.CANCELLED, queue_ms=queue_ms)
     else:
         code = code_of_effect(flight.tool.effect, failure.code) if failure.has_begun else failure.code
         fail(run, state, code, failure.message, queue_ms=queue_ms)

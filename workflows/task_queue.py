@@ -17,8 +17,6 @@ _PRIVATE = "/"
 
 _TOGETHER = "+"
 _LIMITED = "~"
-MODEL_LIMIT = "model"
-"""Name of the limit of all model calls that have none of their own."""
 
 
 def joined(toolkits: Iterable[str]) -> str:

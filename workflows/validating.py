@@ -8,6 +8,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.catalog import Catalog
     from harness.errors import ErrorClass
     from harness.plan import Plan
+    from harness.routed_catalog import wanted_tools
     from harness.run import RunPhase
     from harness.trace import TraceKind
     from harness.validation import summarize, validate
@@ -30,4 +31,4 @@ def check_plan(state: RunState, plan: Plan, catalog: Catalog, *, reusable: int) 
     text = summarize(violations)
     data: dict[str, JsonValue] = {"violations": len(violations)}
     state.emit(TraceKind.VALIDATION_FINISH, "FAILED", message=text, data=data)
-    return recover(state, ErrorClass.VALIDATION, text)
+    return recover(state, ErrorClass.VALIDATION, text, wanted=wanted_tools(plan, catalog))

@@ -10,10 +10,12 @@ from activities.model.offline import OFFLINE_MODEL
 from activities.model.pricing import PriceList
 from activities.model.request import ModelAnswer, ModelError, ModelRequest
 from activities.model.server import ModelServer
+from activities.rate_gate import RateGate
 from activities.settings import WorkerSettings
 from harness.catalog import ModelCard
-from harness.errors import ErrorCode
+from harness.errors import ErrorCode, ToolError
 from harness.model_choice import NO_CHOICE, ModelChoice, ModelRole
+from harness.rate_limits import limit_of_models
 
 FREE = Decimal(0)
 OFFLINE_CARD = ModelCard(name=OFFLINE_MODEL, offline=True, input_token_usd=FREE, output_token_usd=FREE)
@@ -27,10 +29,13 @@ class OpenAIModel:
         settings: WorkerSettings,
         *,
         memory: RefusalMemory | None = None,
+        gate: RateGate | None = None,
         tracer_provider: TracerProvider | None = None,
     ) -> None:
         """Create the clients; nothing is sent yet. Several models of one worker share what servers refused."""
         self._settings = settings
+        self._gate = gate or RateGate()
+        self._limit = limit_of_models(settings.model_rate)
         self._prices = PriceList(settings.base_url, settings.prices)
         self._fallback_prices = PriceList(settings.fallback_endpoint.base_url, settings.prices)
         shared = RefusalMemory() if memory is None else memory
@@ -42,6 +47,11 @@ class OpenAIModel:
             settings.fallback_endpoint, self._fallback_prices, shared, secrets=secrets, tracer_provider=tracer_provider
         )
         self.cards()  # loads the price data now rather than during the first call
+
+    @property
+    def rate(self) -> float | None:
+        """Return how many requests a second the models take; None for any number."""
+        return self._settings.model_rate
 
     async def close(self) -> None:
         """Close the connections."""
@@ -73,15 +83,34 @@ class OpenAIModel:
             ModelError: one that falls back when the provider failed and the fallback has not been asked.
         """
         if self._settings.is_offline:
-            return await self._server.ask(OFFLINE_CARD, request)
+            return await self._ask(self._server, OFFLINE_CARD, request)
         fallback = self._settings.fallback_name(request.models)
         if fallback and request.on_fallback:
-            return await self._fallback.ask(_priced(fallback, self._fallback_prices), request)
+            return await self._ask(self._fallback, _priced(fallback, self._fallback_prices), request)
         try:
-            return await self._server.ask(self._card(request.role, request.models), request)
+            return await self._ask(self._server, self._card(request.role, request.models), request)
         except ModelError as error:
             error.falls_back = bool(fallback) and error.is_providers
             raise
+
+    async def _ask(self, server: ModelServer, card: ModelCard, request: ModelRequest) -> ModelAnswer:
+        """Ask a server when the rate limit allows it, and what the server has asked for."""
+        name = f"{card.name} of {server.name}"  # servers limit each model by itself, so a fallback need not wait
+        if not self._gate.is_open(name, self._limit):
+            await self._enter(name, request)
+        try:
+            answer = await server.ask(card, request)
+        except ModelError as error:
+            self._gate.pause(name, error)
+            raise
+        self._gate.end_pause(name)
+        return answer
+
+    async def _enter(self, name: str, request: ModelRequest) -> None:
+        try:
+            await self._gate.enter(name, self._limit, most_s=request.timeout.total_seconds())
+        except ToolError as error:
+            raise ModelError(error.code, error.message, retry_after_s=error.retry_after_s, is_providers=True) from None
 
     def _card(self, role: ModelRole, choice: ModelChoice) -> ModelCard:
         return _priced(self._settings.model_name(role, choice), self._prices)

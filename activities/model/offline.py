@@ -6,6 +6,7 @@ from typing import Any
 import httpx2
 
 from activities.model.offline_planner import write_plan
+from activities.model.offline_router import write_pick
 from activities.model.offline_summary import write_summary
 from activities.model.offline_writer import write_recommendation
 from activities.model.request import estimate_tokens
@@ -13,6 +14,7 @@ from activities.prompts import unfenced
 
 OFFLINE_MODEL = "offline"
 PLAN_SCHEMA = "plan"
+PICK_SCHEMA = "tool_pick"
 GAMES_LABELS = frozenset({"preferences", "games", "prices"})
 """A prompt that carries these asks for a game recommendation."""
 
@@ -37,6 +39,8 @@ def _text(schema_name: str, user: str) -> str:
     texts = unfenced(user)
     if schema_name == PLAN_SCHEMA:
         return write_plan(texts)
+    if schema_name == PICK_SCHEMA:
+        return write_pick(texts)
     if texts.keys() >= GAMES_LABELS:
         return write_recommendation(texts)
     return write_summary(texts, user)

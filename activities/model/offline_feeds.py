@@ -1,14 +1,9 @@
-"""Feeds: which tool's result, or which literal, can fill a parameter."""
+"""Feeds: which tool's result can fill a parameter."""
 
 import re
-from collections.abc import Iterable, Iterator
 
-from pydantic import JsonValue
-
-from harness.binding import parameter_schema, read_literal
 from harness.catalog import JsonSchema, ToolSpec
-from harness.json_schema import mismatch
-from harness.schema_fit import cannot_fit, takes_only_text
+from harness.schema_fit import cannot_fit
 
 _NOISE = frozenset(
     {
@@ -35,6 +30,12 @@ def fits(tool: ToolSpec, schema: JsonSchema) -> bool:
     return cannot_fit(tool.result, schema) is None
 
 
+def surely_fits(tool: ToolSpec, schema: JsonSchema) -> bool:
+    """Return whether the type of a tool's result is one that a schema takes, where both say what they are."""
+    offered, wanted = _types(resolved(tool.result)), _types(resolved(schema))
+    return not (offered and wanted) or offered <= wanted | ({"integer"} if "number" in wanted else set())
+
+
 def item_schema(schema: JsonSchema) -> JsonSchema | None:
     """Return the schema of the items when a parameter takes a list, else None."""
     if schema.get("type") != "array":
@@ -58,36 +59,9 @@ def resolved(schema: JsonSchema) -> JsonSchema:
     return {**target, "$defs": definitions} if isinstance(target, dict) else schema
 
 
-def literal_for(tool: ToolSpec, parameter: str, goal: str) -> str | None:
-    """Return the literal that a goal gives for a parameter, or None when it gives none: nothing is made up."""
-    schema = resolved(parameter_schema(tool, parameter))
-    return next((text for text in _literals(schema, goal) if _is_allowed(text, schema)), None)
-
-
-def _literals(schema: JsonSchema, goal: str) -> Iterator[str]:
-    is_text = takes_only_text(schema)
-    choices = schema.get("enum")
-    if isinstance(choices, list):
-        texts = [choice if isinstance(choice, str) else str(choice) for choice in choices]
-        yield from (text for text in texts if text.lower() in goal.lower())
-        return
-    if is_text:
-        yield goal
-        return
-    if {"integer", "number"} & set(_types(schema)):
-        yield from re.findall(r"\d+(?:\.\d+)?", goal)
-
-
-def _is_allowed(text: str, schema: JsonSchema) -> bool:
-    try:
-        return mismatch(read_literal(text, schema), schema) is None and bool(text.strip())
-    except ValueError:
-        return False
-
-
-def _types(schema: JsonSchema) -> Iterable[JsonValue]:
-    types = schema.get("type")
-    return types if isinstance(types, list) else [types]
+def _types(schema: JsonSchema) -> set[str]:
+    types = schema.get("type", [])
+    return {str(name) for name in (types if isinstance(types, list) else [types])}
 
 
 def _type_name(schema: JsonSchema) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from activities.model.offline_feeds import fits, is_untyped, item_schema, literal_for, similarity
+from activities.model.offline_feeds import fits, is_untyped, item_schema, similarity, surely_fits
+from activities.model.offline_literals import Literals
 from harness.binding import parameter_schema
 from harness.catalog import Effect, JsonSchema, ToolRole, ToolSpec
 from harness.errors import ErrorClass, classify, parse_code
@@ -29,7 +30,7 @@ def write_plan(texts: Mapping[str, str]) -> str:
     """
     tools = _read_tools(texts.get("catalog", ""))
     failed = _failed_tools(texts.get("failures", ""))
-    goal = _shortened(texts.get("goal", ""))
+    literals = Literals(_shortened(texts.get("goal", "")))
     max_nodes = _max_nodes(texts.get("limits", ""))
     healthy = [tool for tool in tools if tool.name not in failed]
     drafts = [
@@ -37,18 +38,18 @@ def write_plan(texts: Mapping[str, str]) -> str:
         for usable in (healthy, tools)
         for final in usable
         if final.role is ToolRole.FINAL_SYNTHESIS
-        for draft in _drafts(final, usable, goal, max_nodes)
+        for draft in _drafts(final, usable, literals, max_nodes)
     ]
     best = min(drafts, key=lambda draft: (draft.missing, len(draft.nodes) > max_nodes), default=None)
     return Plan(nodes=tuple(best.nodes) if best else ()).model_dump_json()
 
 
-def _drafts(final: ToolSpec, tools: list[ToolSpec], goal: str, max_nodes: int) -> list["_Draft"]:
+def _drafts(final: ToolSpec, tools: list[ToolSpec], literals: Literals, max_nodes: int) -> list["_Draft"]:
     """Return a full draft and, when that is too large, ever leaner ones until one is small enough."""
-    drafts = [_Draft(tools, goal).with_report(final)]
+    drafts = [_Draft(tools, literals).with_report(final)]
     most_sources = min(len(tools), max_nodes)
     while len(drafts[-1].nodes) > max_nodes and most_sources > 0:
-        drafts.append(_Draft(tools, goal, most_sources=most_sources, is_lean=True).with_report(final))
+        drafts.append(_Draft(tools, literals, most_sources=most_sources, is_lean=True).with_report(final))
         most_sources -= 1
     return drafts
 
@@ -58,7 +59,7 @@ class _Draft:
     """A plan in the making. Nodes are added sources first; each tool serves at most once."""
 
     tools: list[ToolSpec]
-    goal: str
+    literals: Literals
     most_sources: int | None = None
     """Most sources of a list of results; None for all."""
     is_lean: bool = False
@@ -128,6 +129,9 @@ class _Draft:
         items = item_schema(schema)
         if items is not None and is_untyped(items):
             return self._from_many(name, items, taken, least=0)
+        named = self.literals.named(tool, name)
+        if named is not None:
+            return _value(BindingType.LITERAL, literal=named)
         similar = self._from_one(name, schema, taken, least=SIMILAR)
         if similar is None and items is not None:
             similar = self._from_many(name, items, taken, least=SIMILAR)
@@ -135,7 +139,7 @@ class _Draft:
             return similar
         if not takes_only_text(schema) and (fitting := self._fitting(name, schema, taken)):
             return fitting
-        literal = literal_for(tool, name, self.goal)
+        literal = self.literals.of(tool, name)
         if literal is not None:
             return _value(BindingType.LITERAL, literal=literal)
         return self._fitting(name, schema, taken)
@@ -151,7 +155,8 @@ class _Draft:
         scored = [(similarity(name, schema, tool), tool) for tool in self._sources(schema)]
         ranked = sorted(scored, key=lambda pair: (self.ids.get(pair[1].name) in taken, -pair[0]))
         for score, tool in ranked:
-            source = self._feed(tool) if score >= least else None
+            is_meant = score >= least and (score >= SIMILAR or surely_fits(tool, schema))
+            source = self._feed(tool) if is_meant else None
             if source:
                 return _value(BindingType.NODE_RESULT, sources=(source,))
         return None

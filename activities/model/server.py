@@ -5,6 +5,7 @@ import base64
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 from openai import APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient
@@ -52,6 +53,7 @@ class ModelServer:
         tracer_provider: TracerProvider | None,
     ) -> None:
         """Create the client; nothing is sent yet."""
+        self.name = f"{urlsplit(endpoint.base_url or OPENAI_URL).netloc}"
         self._base_url = endpoint.base_url
         self._prices = prices
         self._memory = memory

@@ -79,7 +79,15 @@ async def summarizer_node(
     prices: list[GamePrice],
     context: ToolContext,
 ) -> RecommendationSummary:
-    """Write the recommendation from the player's preferences and everything that is known about genres and games."""
+    """Write the recommendation from the player's preferences and everything that is known about genres and games.
+
+    Args:
+        preferences: The player's wishes in words, as the goal states them.
+        genre_facts: What each genre is like.
+        genre_reviews: What players say of each genre.
+        games: The catalogue.
+        prices: The current prices.
+    """
     if not preferences.strip():
         raise ToolError(
             ErrorCode.MISSING_REQUIRED_ARGUMENT,

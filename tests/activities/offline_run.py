@@ -12,7 +12,8 @@ from activities.model.client import OpenAIModel
 from activities.model.request import Model
 from activities.planning import draft_plan
 from activities.settings import WorkerSettings
-from activities.toolkit import Tool, ToolContext, Toolkit, describe, load_toolkit
+from activities.toolkit import Tool, ToolContext, Toolkit, describe
+from activities.toolkit_loading import load_toolkit
 from harness.binding import materialise
 from harness.calls import PlanRequest
 from harness.plan import Plan

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from activities.toolkit import ToolkitError, load_toolkit
+from activities.toolkit import ToolkitError
+from activities.toolkit_loading import load_toolkit
 
 
 @pytest.mark.parametrize(

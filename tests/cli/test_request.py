@@ -1,7 +1,7 @@
 import pytest
 
 from cli.exit_codes import Refusal
-from cli.request import build_request, read_models
+from cli.request import build_request, read_models, read_patterns
 from harness.model_choice import NO_CHOICE, ModelChoice, ModelRole
 
 EVERY = dict.fromkeys(ModelRole, "small")
@@ -44,3 +44,25 @@ def test_what_is_no_model_of_a_role_is_refused(value: str, said: str) -> None:
         build_request({"goal": "x"}, {}, {"models": read_models([value])})
 
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "patterns"),
+    [
+        ([], None),
+        (["get_*"], ("get_*",)),
+        (["get_*, pay", "permission:mail"], ("get_*", "pay", "permission:mail")),
+    ],
+    ids=str,
+)
+def test_patterns_are_repeated_or_have_commas_between(values: list[str], patterns: tuple[str, ...] | None) -> None:
+    request = build_request({"goal": "x"}, {}, {"allow": read_patterns("--allow", values)})
+
+    assert request.options.allow == (patterns or ())
+    assert ("allow" in request.options.model_fields_set) == bool(values)
+
+
+def test_what_a_run_may_use_is_left_out_of_a_request_that_says_nothing_of_it() -> None:
+    request = build_request({"goal": "x"}, {}, {"allow": None, "deny": None, "allow_writes": None})
+
+    assert request.model_dump(exclude_unset=True)["options"] == {"limits": {}}

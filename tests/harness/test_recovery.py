@@ -3,7 +3,7 @@ from datetime import timedelta
 
 import pytest
 
-from harness.catalog import Effect
+from harness.catalog import Backoff, Effect
 from harness.errors import ErrorClass, ErrorCode
 from harness.recovery import (
     FailedNode,
@@ -124,6 +124,19 @@ def test_jitter_spreads_a_fifth_up_and_down_within_the_limit() -> None:
     assert backoff(2, jitter=0) == timedelta(seconds=1.6)
     assert backoff(2, jitter=1) == timedelta(seconds=2.4)
     assert backoff(9, jitter=1) == timedelta(seconds=30)
+
+
+def test_a_tool_may_say_how_long_its_tries_wait() -> None:
+    slow = Backoff(first=timedelta(seconds=10), limit=timedelta(minutes=2))
+    eager = Backoff(first=timedelta(milliseconds=1), limit=timedelta(milliseconds=1))
+
+    assert [backoff(n, jitter=0.5, waits=slow).total_seconds() for n in (1, 2, 3, 4, 5, 50)] == [
+        10, 20, 40, 80, 120, 120
+    ]  # fmt: skip
+    assert backoff(1, jitter=0.5, retry_after_s=90, waits=slow) == timedelta(seconds=90)
+    assert backoff(1, jitter=0.5, retry_after_s=900, waits=slow) == timedelta(minutes=2)
+    assert backoff(1, jitter=0.5, retry_after_s=20, waits=eager) == timedelta(seconds=20)
+    assert backoff(1, jitter=0, waits=eager) == timedelta(milliseconds=1)
 
 
 @pytest.mark.parametrize(

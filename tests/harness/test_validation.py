@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.catalog import Effect, ToolRole
+from harness.catalog import Effect, ToolRole, Withheld
 from harness.plan import ArgumentBinding, ArgumentValue, BindingType, Plan, PlanNode
 from harness.validation import MAX_ID_LENGTH, Rule, Violation, summarize, validate
 from tests.builders import (
@@ -360,3 +360,22 @@ def test_is_total_and_repeatable_on_any_plan(nodes: list[PlanNode], max_nodes: i
 
     assert found == validate(whole, TYPED, max_nodes=max_nodes, calls_left=calls_left)
     assert all(violation.message for violation in found)
+
+
+def test_a_tool_that_the_run_may_not_use_is_refused_with_the_reason() -> None:
+    withheld = catalog().model_copy(update={"withheld": (Withheld(name="pay", reason="it is denied by 'p*'"),)})
+
+    found = validate(plan(node("x", "pay"), node("report", "report")), withheld, max_nodes=10, calls_left=10)
+
+    assert rules(found) == [("x", Rule.WITHHELD_TOOL)]
+    assert found[0].message == "node 'x': the run may not use tool 'pay': it is denied by 'p*'"
+
+
+def test_a_tool_that_was_left_out_is_promised_for_the_next_plan() -> None:
+    cut = catalog().model_copy(update={"left_out": ("clock",)})
+
+    found = validate(plan(node("x", "clock"), node("report", "report")), cut, max_nodes=10, calls_left=10)
+
+    assert rules(found) == [("x", Rule.LEFT_OUT_TOOL)]
+    told = "it is not in this catalog, and is in that of the next plan"
+    assert found[0].message == f"node 'x': tool 'clock' was left out as less fit for the goal: {told}"

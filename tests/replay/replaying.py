@@ -41,6 +41,10 @@ class Commands:
 
     done: list[Command] = field(default_factory=list)
 
+    @property
+    def activities(self) -> int:
+        return sum(command[0] == "activity" for command in self.done)
+
 
 class _Observe(Interceptor):
     """Observes the commands of a workflow under replay."""
@@ -62,7 +66,7 @@ class _Observe(Interceptor):
 
         class Outbound(WorkflowOutboundInterceptor):
             def start_activity(self, input: StartActivityInput) -> Any:
-                commands.done.append(_activity(input))
+                commands.done.append(_activity(input, number=1 + commands.activities))
                 return super().start_activity(input)
 
             def continue_as_new(self, input: ContinueAsNewInput) -> Any:
@@ -115,13 +119,13 @@ def _recorded(history: WorkflowHistory) -> Iterable[Command]:
                 yield ("continue_as_new", _payloads(continued.input.payloads))
 
 
-def _activity(input: StartActivityInput) -> Command:
+def _activity(input: StartActivityInput, *, number: int) -> Command:
     policy = input.retry_policy
     assert policy is not None
     return (
         "activity",
         input.activity,
-        input.activity_id or _default_id(input),
+        input.activity_id or str(number),  # how the SDK names an activity that has no id
         _encoded(input.args),
         str((input.start_to_close_timeout or timedelta(0)).total_seconds()),
         str((input.heartbeat_timeout or timedelta(0)).total_seconds()),
@@ -129,10 +133,6 @@ def _activity(input: StartActivityInput) -> Command:
         str(policy.initial_interval.total_seconds()),
         str((policy.maximum_interval or timedelta(0)).total_seconds()),
     )
-
-
-def _default_id(input: StartActivityInput) -> str:
-    return {"describe_catalog": "1", "draft_plan": "2"}.get(input.activity, "")
 
 
 def _encoded(values: Iterable[Any]) -> str:

@@ -11,6 +11,7 @@ from activities.toolkit import Report
 from harness.budget import Extension, Limits
 from harness.errors import ErrorCode, ToolError
 from harness.plan import Plan
+from harness.routed_catalog import ToolPick
 from tests.builders import node, plan, results_of
 from tests.stage import Answer, Outcome, Stage, fan_in, patient, stage
 from workflows.orchestrator import OrchestratorWorkflow
@@ -93,6 +94,7 @@ SCENARIOS: dict[str, Story] = {
     "fatal_failure": run_of(fan_in("a", "b"), outcomes={"a": [RuntimeError("boom")]}),
     "cancelled": interrupted(cancel),
     "extended": interrupted(extend),
+    "routed": run_of(ToolPick(tools=("a",)).model_dump_json(), fan_in("a"), max_tools_shown=3),
     "continued_in_plan": run_of(wide(20)),
     "continued_through_pages": run_of(wide(14), outcomes={"a": ["x" * 9000]}, max_concurrency=1),
 }

@@ -12,8 +12,8 @@ from temporalio.client import Client
 from activities.served import Activities
 from activities.toolkit import ToolContext
 from tests.stage import CARDS, MEMORY, ScriptedModel, ScriptedTools, fan_in
-from worker import build_worker
 from workflows.data_converter import DATA_CONVERTER
+from workflows.workers import build_worker
 
 SLOW_SECONDS = 4.0
 PLAN = fan_in("a", "b", "slow", "slower", "after", deps={"after": ("a",)})

@@ -16,8 +16,8 @@ from harness.run import RunOptions, RunResult
 from tests.builders import literal, node, plan, result_of
 from tests.scripted_model import Reply, ScriptedServer, completion
 from tests.stage import MEMORY
-from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
+from workflows.workers import build_worker
 
 _ids = count(1)
 KEY = "sk-canary-0123456789"

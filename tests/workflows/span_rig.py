@@ -21,12 +21,14 @@ from harness.plan import Plan
 from harness.run import RunOptions, RunResult
 from tests.scripted_model import Reply, ScriptedServer, completion
 from tests.stage import MEMORY, Outcome, ScriptedTools
-from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
+from workflows.workers import build_worker
 
 NINE = tuple("abcdefghi")
 KEY, GOAL, ANSWER = "sk-canary-key", "canary goal", "canary answer"
 TOKENS_PER_CALL = 18
+ALL_SHOWN = {"max_tools_shown": 100}
+"""Plans are scripted, so that no tool may be left out."""
 
 
 async def ask(context: ToolContext) -> str:
@@ -44,7 +46,7 @@ class Rig:
     tools: ScriptedTools = field(default_factory=ScriptedTools)
 
     async def start(self, toolkit: str = "stage", **options: Any) -> WorkflowHandle[OrchestratorWorkflow, RunResult]:
-        request = RunInput(goal=GOAL, toolkit=toolkit, options=RunOptions.model_validate(options))
+        request = RunInput(goal=GOAL, toolkit=toolkit, options=RunOptions.model_validate(ALL_SHOWN | options))
         return await self.client.start_workflow(
             OrchestratorWorkflow.run, request, id=f"run-{self.queue}", task_queue=self.queue
         )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 from temporalio.client import Client
 
 from activities.artifact_folders import Owner
@@ -12,7 +13,7 @@ from activities.artifact_place import find_place
 from activities.artifacts import ArtifactStore
 from activities.toolkit import ToolContext, Toolkit, tool
 from harness.catalog import Effect
-from harness.errors import ErrorCode, ToolError
+from harness.errors import ErrorCode, ReportedError, ToolError
 from harness.plan import ArgumentValue, Plan
 from harness.run import RunStatus
 from harness.schedule import NodeStatus
@@ -81,6 +82,31 @@ async def test_a_write_whose_answer_was_lost_is_not_repeated(client: Client, los
 
     assert it.tools.count("write") == 1
     assert result.error_code is ErrorCode.UNCERTAIN_EFFECT
+
+
+def _unreadable() -> Exception:
+    with pytest.raises(ValidationError) as error:
+        TypeAdapter(int).validate_python("no number")
+    return error.value
+
+
+@pytest.mark.parametrize(
+    "raised", [_unreadable(), ReportedError(ErrorCode.INVALID_ARGUMENT, "the server says no")], ids=["body", "server"]
+)
+async def test_a_write_that_fails_after_it_has_begun_is_not_repeated(client: Client, raised: Exception) -> None:
+    async with stage(client, fan_in("write"), outcomes={"write": [raised]}) as it:
+        result = await it.run()
+
+    assert it.tools.count("write") == 1
+    assert (result.error_code, len(result.attempts)) == (ErrorCode.UNCERTAIN_EFFECT, 0)
+
+
+async def test_a_read_that_a_server_refuses_is_planned_anew(client: Client) -> None:
+    refusal = ReportedError(ErrorCode.INVALID_ARGUMENT, "the server says no")
+    async with stage(client, fan_in("r0"), outcomes={"r0": [refusal, "found"]}, toolkit=wide) as it:
+        result = await it.run()
+
+    assert (result.status, len(result.attempts)) == (RunStatus.SUCCEEDED, 1)
 
 
 async def test_a_write_that_a_cancel_has_stopped_is_uncertain(client: Client) -> None:

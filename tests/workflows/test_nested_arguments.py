@@ -17,8 +17,8 @@ from harness.run import RunStatus
 from tests.builders import literal, node, plan, result_of
 from tests.scripted_model import Reply, ScriptedServer, completion
 from tests.stage import MEMORY
-from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
+from workflows.workers import build_worker
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -22,8 +22,8 @@ from tests.replay.histories import fetch_chain
 from tests.scripted_model import Reply, ScriptedServer, completion, error
 from tests.stage import MEMORY, ScriptedTools, fan_in
 from tests.workflows.span_tree import collecting
-from worker import build_worker
 from workflows.orchestrator import OrchestratorWorkflow
+from workflows.workers import build_worker
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from activities.model.strict_schema import strict_schema
-from activities.toolkit import BUILT_IN, load_toolkit
+from activities.toolkit_loading import BUILT_IN, load_toolkit
 from harness.plan import Plan
 from tests.activities.model.asking import ask, request_for
 from tests.scripted_model import Reply, ScriptedServer, completion

@@ -1,0 +1,68 @@
+"""The workers of Temporal that a process runs, and their settings."""
+
+import gc
+from collections.abc import Sequence
+from datetime import timedelta
+
+from temporalio.client import Client
+from temporalio.worker import Plugin, UnsandboxedWorkflowRunner, Worker, WorkflowRunner
+
+from activities.served import Activities
+from activities.try_ledger import HEARTBEAT_INTERVAL
+from workflows.internal_errors import InternalErrors
+from workflows.orchestrator import OrchestratorWorkflow
+
+GRACEFUL_STOP = timedelta(seconds=65)
+"""How long a stopping worker lets activities end: a model call takes 60 s unless the run says otherwise."""
+STICKY_TIMEOUT = timedelta(seconds=1)
+"""How long a workflow task waits for a lost worker's cache before another worker takes it; 10 s by default."""
+RUNNER = UnsandboxedWorkflowRunner()
+"""Workflow code runs as it is: the SDK's sandbox costs a third of a worker's CPU. Tests run it inside the sandbox."""
+
+
+def build_worker(
+    client: Client,
+    activities: Activities,
+    *,
+    task_queue: str,
+    max_cached_workflows: int = 1000,
+    graceful_stop: timedelta = GRACEFUL_STOP,
+    plugins: Sequence[Plugin] = (),
+    workflow_runner: WorkflowRunner = RUNNER,
+) -> Worker:
+    """Put a worker together; nothing runs yet. A cache of 0 replays each workflow at every task, for tests."""
+    return Worker(
+        client,
+        task_queue=task_queue,
+        workflows=[OrchestratorWorkflow],
+        activities=activities.functions,
+        interceptors=[InternalErrors()],
+        workflow_runner=workflow_runner,
+        graceful_shutdown_timeout=graceful_stop,
+        max_heartbeat_throttle_interval=HEARTBEAT_INTERVAL,
+        max_cached_workflows=max_cached_workflows,
+        plugins=plugins,
+        sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
+    )
+
+
+def build_driver(client: Client, *, task_queue: str, plugins: Sequence[Plugin] = ()) -> Worker:
+    """Put a worker together that only drives runs, and answers for those that have ended; it makes no call."""
+    return Worker(
+        client,
+        task_queue=task_queue,
+        workflows=[OrchestratorWorkflow],
+        interceptors=[InternalErrors()],
+        workflow_runner=RUNNER,
+        plugins=plugins,
+        sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
+    )
+
+
+def tune_process() -> None:
+    """Look for garbage less often, and not among what was imported.
+
+    A large plan is millions of objects that live on; looking through them took a tenth of a worker's processor time.
+    """
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
