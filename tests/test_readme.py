@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,11 +14,13 @@ import bench.__main__
 import bench.knobs
 import chaos.__main__
 from activities.stored_arguments import MAX_LOADED_BYTES
+from activities.toolkit_loading import load_toolkit
 from bench.summary import PROMISES
 from chaos.checks import Rule
 from harness.artifact import INLINE_BYTES
 from harness.binding import MAX_ARGUMENT_BYTES
 from harness.carry import INLINE_CARRY_BYTES
+from harness.catalog import Effect
 from harness.errors import MAX_ERROR_BYTES
 from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES
 from harness.run import RunOptions
@@ -31,7 +34,7 @@ EVERYTHING = "\n".join((README, *PAGES.values()))
 PATHS = sorted(
     set(re.findall(r"`((?:[a-z_]+/)+[a-z_]*(?:\.[a-z]+)?|[a-z_]+\.py|[A-Za-z-]+\.yml|Dockerfile)`", EVERYTHING))
 )
-OWN = {"weather.py", ".whippletree/"}
+OWN = {"weather.py", ".whippletree/", ".whippletree/starter.log"}
 KIB, MIB = 1024, 1024 * 1024
 OPTIONS = RunOptions()
 LIMITS = [
@@ -101,19 +104,50 @@ def test_every_rule_of_chaos_is_explained() -> None:
 
 
 def test_its_toolkit_runs_as_written(tmp_path: Path) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    (tmp_path / "weather.py").write_text(code)
-    plain = {key: value for key, value in os.environ.items() if not key.startswith(("TEMPORAL_", "OPENAI_", "OTEL_"))}
+    (tmp_path / "weather.py").write_text(_only_block("python"))
 
-    done = subprocess.run(
-        [sys.executable, "starter.py", "--goal", "A day for a picnic", "--toolkit", "weather:TOOLKIT"],
+    done = _run_as_written("--toolkit", tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "day 2 is the warmest, with 21 degrees" in done.stdout
+
+
+def test_its_mcp_server_runs_as_written(tmp_path: Path) -> None:
+    servers = _only_block("json").replace(".venv/bin", str(Path(sys.executable).parent))
+    (tmp_path / "servers.json").write_text(servers)
+
+    done = _run_as_written("--mcp", tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "Asia/Tokyo" in done.stdout
+
+
+def test_the_toolkit_of_the_page_on_tools_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGES["tools.md"], re.DOTALL)
+    (tmp_path / "shop.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    tools = load_toolkit("shop:TOOLKIT").by_name()
+
+    assert tools["place_order"].spec.effect is Effect.WRITE
+    assert list(tools) == ["place_order", "confirm"]
+
+
+def _only_block(language: str) -> str:
+    (block,) = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    return str(block)
+
+
+def _run_as_written(flag: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command of the README that has this flag, with files and state in a folder."""
+    (command,) = re.findall(rf"^\.venv/bin/python (starter\.py --goal \"[^\"]+\" {flag} \S+)$", README, re.MULTILINE)
+    plain = {key: value for key, value in os.environ.items() if not key.startswith(("TEMPORAL_", "OPENAI_", "OTEL_"))}
+    return subprocess.run(
+        [sys.executable, *shlex.split(command.replace("servers.json", str(folder / "servers.json")))],
         cwd=ROOT,
-        env=plain | {"PYTHONPATH": str(tmp_path), "WHIPPLETREE_HOME": str(tmp_path / "home")},
+        env=plain | {"PYTHONPATH": str(folder), "WHIPPLETREE_HOME": str(folder / "home")},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "A day for a picnic: Friday is best, with 21 degrees.\n"
