@@ -56,7 +56,7 @@ class ActivityBoundary:
         # Without its cause: Temporal would put the text of the whole chain into history, whatever its size.
         if isinstance(exc, asyncio.CancelledError):
             raise self._cancelled(exc) from None
-        if isinstance(exc, Exception | SystemExit | KeyboardInterrupt):
+        if exc is not None and not isinstance(exc, GeneratorExit):  # that one closes the coroutine
             raise await self._typed(exc) from None
 
     async def _typed(self, exc: BaseException) -> BaseException:

@@ -33,9 +33,10 @@ from harness.artifact import INLINE_BYTES, PREVIEW_CHARS, Artifact
 from harness.binding import reuse_key
 from harness.calls import ToolReply, ToolRequest
 from harness.catalog import USUAL_BACKOFF, Backoff, Effect, ToolRole
-from harness.errors import ErrorCode, ReportedError, ToolError
+from harness.errors import ErrorCode, NothingDoneError, ReportedError, ToolError
 from harness.usage import Usage
 
+_STRICTNESS = (Effect.READ, Effect.IDEMPOTENT_WRITE, Effect.WRITE)
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
@@ -80,6 +81,7 @@ class ToolActivities:
     async def _call(self, request: ToolRequest, model: BoundedModel, ledger: TryLedger) -> dict[str, Any]:
         """Return the fields of the reply that tell the result."""
         tool = self._find(activity.info().activity_type)
+        _refuse_changed(tool, request)
         arguments = await self._arguments(request)
         key = {"key": reuse_key(tool.spec, arguments)} if request.stored and tool.spec.is_reusable else {}
         if key and key["key"] in request.written:
@@ -180,6 +182,16 @@ def _reply(ledger: TryLedger, usage: Usage, result: dict[str, Any]) -> ToolReply
     if ledger.try_number > 1:
         told["try_number"] = ledger.try_number
     return ToolReply(**result, **{name: value for name, value in told.items() if value})
+
+
+def _refuse_changed(tool: Tool, request: ToolRequest) -> None:
+    """Refuse to call a tool that does more than the run was told: another plan starts from the catalog as it is now."""
+    if _STRICTNESS.index(tool.spec.effect) > _STRICTNESS.index(request.effect):
+        raise NothingDoneError(
+            ErrorCode.INVALID_ARGUMENT,
+            f"{tool.spec.name} has become a {tool.spec.effect}, the plan was made when it was a {request.effect}; "
+            "it was not called",
+        )
 
 
 def _node_id() -> str:

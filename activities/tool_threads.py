@@ -32,7 +32,10 @@ class ToolThreads:
 
         def work() -> Any:  # noqa: ANN401 - a tool's own type
             loop.call_soon_threadsafe(started.set)
-            return context.run(function)
+            try:
+                return context.run(function)
+            except (StopIteration, GeneratorExit) as error:  # no future takes the one, and no coroutine the other
+                raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
         call = self._pool.submit(work)
         try:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from harness.artifact import Artifact, StoredArgument, StoredResult
-from harness.catalog import Catalog
+from harness.catalog import Catalog, Effect
 from harness.model_choice import ModelChoice, no_choice
 from harness.plan import Plan
 from harness.recovery import FailureContext
@@ -116,6 +116,8 @@ class ToolRequest(_Envelope):
     feedback: str = ""
     """Why the last report was rejected; only for FINAL_SYNTHESIS."""
     models: ModelChoice = Field(default_factory=no_choice)
+    effect: Effect = Effect.READ
+    """What the run takes the tool for; it is not called when it has come to do more."""
 
 
 class ToolReply(StoredResult, Timing):

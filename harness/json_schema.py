@@ -21,14 +21,16 @@ MAX_STEPS = 20_000
 MAX_PATTERN = 200
 MAX_MATCHED_TEXT = 100
 """Longer text is matched against patterns by the tool only: a hostile pattern could take for ever."""
-MAX_REPETITIONS = 4
+MAX_MATCH_STEPS = 10**7
+"""A repetition may multiply the steps of a match by the length of the text, an option by two."""
 _LIMITING = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "pattern", "required"}).union(
     *(sizes[:2] for sizes in keywords.SIZES.values())
 )
 """Keywords that say something of some values of an allowed type."""
 _CHARACTER_CLASS = re.compile(r"\[[^\]]*\]")
 _REPETITION = re.compile(r"[*+{]")
-_REPEATED_GROUP = re.compile(r"\)[*+{]")
+_OPTION = re.compile(r"(?<!\()\?")
+_REPEATED_GROUP = re.compile(r"\)[*+{?]")
 
 
 def mismatch(value: JsonValue, schema: JsonSchema) -> str | None:
@@ -157,7 +159,7 @@ def _size_mismatch(value: str | list[JsonValue] | dict[str, JsonValue], kind: st
 
 def _pattern_mismatch(text: str, schema: JsonSchema) -> str | None:
     pattern = schema.get("pattern")
-    if not isinstance(pattern, str) or not _is_harmless(pattern) or len(text) > MAX_MATCHED_TEXT:
+    if not isinstance(pattern, str) or len(text) > MAX_MATCHED_TEXT or not _is_harmless(pattern, len(text)):
         return None
     try:
         found = re.search(pattern, text)
@@ -166,11 +168,13 @@ def _pattern_mismatch(text: str, schema: JsonSchema) -> str | None:
     return None if found else _expected(f"text that matches {quoted(pattern)}", text)
 
 
-def _is_harmless(pattern: str) -> bool:
-    """Return whether a pattern surely takes little time on a short text: few repetitions, none of them of a group."""
+def _is_harmless(pattern: str, length: int) -> bool:
+    """Return whether a pattern surely takes little time on a text of such length; no repetition is of a group."""
+    if len(pattern) > MAX_PATTERN:
+        return False
     plain = _CHARACTER_CLASS.sub("c", pattern)
-    few = len(_REPETITION.findall(plain)) <= MAX_REPETITIONS
-    return few and len(pattern) <= MAX_PATTERN and not _REPEATED_GROUP.search(plain)
+    steps = max(length, 2) ** len(_REPETITION.findall(plain)) * 2 ** len(_OPTION.findall(plain))
+    return steps <= MAX_MATCH_STEPS and not _REPEATED_GROUP.search(plain)
 
 
 def _missing_fields(value: dict[str, JsonValue], schema: JsonSchema) -> str | None:

@@ -86,6 +86,8 @@ def _request(run: RunState, tool: ToolSpec, arguments: Arguments, granted: Grant
         fields["stored"] = arguments.stored
         if tool.effect is not Effect.READ and (written := tuple(key for key in run.written if key in run.paid)):
             fields["written"] = written
+    if tool.effect is not Effect.READ:
+        fields["effect"] = tool.effect
     if granted.tokens_per_try:
         fields["max_tokens"] = granted.tokens_per_try
     most = run.request.options.max_result_bytes

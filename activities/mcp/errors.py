@@ -1,4 +1,7 @@
-"""Errors: what a failed call of a server means here, as a code and a line that the planner can use."""
+"""Errors: what a failed call of a server means here, as a code and a line that the planner can use.
+
+Texts are whole here: the activity boundary hides secrets in them first, and cuts them then.
+"""
 
 import anyio
 from mcp import MCPError
@@ -16,10 +19,8 @@ from pydantic import ValidationError
 
 from activities.failures import describe_validation
 from activities.mcp.transport import Refused
-from harness.errors import ErrorCode, ReportedError, bounded
+from harness.errors import ErrorCode, ReportedError
 
-MAX_TEXT = 2_000
-"""Characters of a server's own words."""
 SESSION_GONE = "Session terminated"
 """What the SDK says when a server no longer knows the session."""
 
@@ -53,9 +54,7 @@ def tool_error(error: Exception, *, tool: str, server: str, refused: Refused) ->
     if isinstance(error, anyio.BrokenResourceError | anyio.ClosedResourceError | OSError):
         return ReportedError(ErrorCode.PROVIDER_UNAVAILABLE, f"{tool}: the MCP server {server!r} has gone in mid-call")
     what = describe_validation(error) if isinstance(error, ValidationError) else str(error)
-    return ReportedError(
-        ErrorCode.INVALID_OUTPUT, f"{tool}: the MCP server {server!r} broke its own word: {bounded(what, MAX_TEXT)}"
-    )
+    return ReportedError(ErrorCode.INVALID_OUTPUT, f"{tool}: the MCP server {server!r} broke its own word: {what}")
 
 
 def _protocol_error(error: MCPError, *, tool: str, server: str, refused: Refused) -> ReportedError:
@@ -63,15 +62,13 @@ def _protocol_error(error: MCPError, *, tool: str, server: str, refused: Refused
         code = _STATUSES.get(refused.status, _by_kind(refused.status))
         return ReportedError(
             code,
-            f"{tool}: the MCP server {server!r} answered HTTP {refused.status}: {bounded(error.message, MAX_TEXT)}",
+            f"{tool}: the MCP server {server!r} answered HTTP {refused.status}: {error.message}",
             retry_after_s=refused.retry_after_s,
         )
     if error.code == CONNECTION_CLOSED:
         return ReportedError(ErrorCode.PROVIDER_UNAVAILABLE, f"{tool}: the MCP server {server!r} has gone in mid-call")
     code = _CODES.get(error.code, ErrorCode.TOOL_EXECUTION_FAILED)
-    return ReportedError(
-        code, f"{tool}: the MCP server {server!r} answered error {error.code}: {bounded(error.message, MAX_TEXT)}"
-    )
+    return ReportedError(code, f"{tool}: the MCP server {server!r} answered error {error.code}: {error.message}")
 
 
 def _by_kind(status: int) -> ErrorCode:

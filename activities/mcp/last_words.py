@@ -12,6 +12,8 @@ from activities.model.scrubbing import hide
 
 LINES_KEPT = 10
 LINE_BYTES = 500
+MOST_BYTES = 16 * LINE_BYTES
+"""What is read of a line: more than is shown, so that no secret is cut before it is hidden."""
 END_LIMIT_S = 0.2
 """How long what a process has written may take to be read, once the process has gone."""
 log = logging.getLogger(__name__)
@@ -48,7 +50,7 @@ class LastWords:
                 transport.close()
 
     def _heard(self, line: bytes) -> None:
-        text = hide(line[:LINE_BYTES].decode(errors="replace").strip(), self._secrets)
+        text = hide(line.decode(errors="replace").strip(), self._secrets)[:LINE_BYTES]
         if text:
             self._lines.append(text)
             log.debug("MCP server %r: %s", self._server, text)
@@ -66,7 +68,7 @@ class _Lines(asyncio.Protocol):
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._heard(line)
-        self._rest = self._rest[:LINE_BYTES]
+        self._rest = self._rest[:MOST_BYTES]
 
     def eof_received(self) -> None:
         self._heard(self._rest)

@@ -19,10 +19,7 @@ from pydantic import JsonValue
 
 from activities.model.scrubbing import hide
 from activities.tool_artifacts import ToolArtifacts
-from harness.errors import ErrorCode, ReportedError, ToolError, bounded
-
-MAX_FEEDBACK = 2_000
-"""Characters of what a server says about a call that failed."""
+from harness.errors import ErrorCode, ReportedError, ToolError
 
 
 async def value_of(result: CallToolResult, artifacts: ToolArtifacts, *, tool: str) -> JsonValue:
@@ -35,7 +32,7 @@ async def value_of(result: CallToolResult, artifacts: ToolArtifacts, *, tool: st
         ToolError: when the result is damaged, or its bytes cannot be kept.
     """
     if result.is_error:
-        raise ReportedError(ErrorCode.INVALID_ARGUMENT, f"{tool} failed: {bounded(_texts(result), MAX_FEEDBACK)}")
+        raise ReportedError(ErrorCode.INVALID_ARGUMENT, f"{tool} failed: {_texts(result)}")
     if "structured_content" in result.model_fields_set and result.structured_content is not None:
         structured: JsonValue = result.structured_content
         return structured

@@ -13,6 +13,7 @@ from activities.mcp.servers_file import read_servers
 from activities.mcp.session import ServerSession
 from activities.mcp.toolkits import McpToolkits, server_parts
 from activities.mcp.tools import tool_of
+from activities.model.scrubbing import hide
 from activities.toolkit import Toolkit
 from harness.errors import bounded, listed, quoted
 from harness.near_match import NearMatches
@@ -64,7 +65,11 @@ async def _start(sessions: Sequence[ServerSession]) -> None:
 
 def _toolkit(session: ServerSession) -> Toolkit:
     tools = tuple(tool_of(offered, session.entry, session, version=session.version) for offered in session.tools)
-    return Toolkit(name=session.entry.toolkit, tools=tools, guidance=bounded(session.instructions, MAX_GUIDANCE))
+    return Toolkit(
+        name=session.entry.toolkit,
+        tools=tools,
+        guidance=bounded(hide(session.instructions, session.entry.secrets), MAX_GUIDANCE),
+    )
 
 
 def _misnamed(session: ServerSession) -> Iterator[str]:
@@ -75,7 +80,7 @@ def _misnamed(session: ServerSession) -> Iterator[str]:
         yield f"{server} has no tool that 'allow' ({listed(policy.allow)}) lets through"
         return
     hints = NearMatches(names)
-    for key, patterns in (("effects", policy.effects), ("stable", policy.stable)):
+    for key, patterns in (("allow", policy.allow), ("effects", policy.effects), ("stable", policy.stable)):
         for pattern in patterns:
             if not any(fnmatchcase(name, pattern) for name in names):
                 hint = hints.hint(pattern)

@@ -58,10 +58,10 @@ class _Server(BaseModel):
     allow: list[str] = ["*"]
     effects: dict[str, Effect] = {}
     stable: list[str] = []
-    timeout_s: float = Field(default=TIMEOUT.total_seconds(), gt=0, le=86_400)
+    timeout_s: float = Field(default=TIMEOUT.total_seconds(), ge=0.001, le=86_400)
     max_tries: int | None = Field(default=None, ge=1, le=20)
     rate_per_s: float | None = Field(default=None, gt=0, le=10_000)
-    start_timeout_s: float = Field(default=START_LIMIT.total_seconds(), gt=0, le=3_600)
+    start_timeout_s: float = Field(default=START_LIMIT.total_seconds(), ge=0.001, le=3_600)
 
 
 def server_names(path: Path) -> tuple[str, ...]:

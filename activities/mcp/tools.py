@@ -10,6 +10,7 @@ from pydantic import JsonValue, TypeAdapter
 from activities.mcp.arguments import arguments_model
 from activities.mcp.entry import ServerEntry
 from activities.mcp.results import value_of, without_secrets
+from activities.model.scrubbing import hide
 from activities.tool_context import ToolContext
 from activities.toolkit import Tool
 from harness.catalog import Effect, RateLimit, ToolSpec
@@ -63,9 +64,9 @@ def spec_of(offered: types.Tool, entry: ServerEntry, *, version: str = "") -> To
     return ToolSpec.model_validate(
         {
             "name": name_of(entry.name, offered.name),
-            "description": _description(offered, entry.name),
-            "parameters": {"properties": {}, **offered.input_schema, "type": "object"},
-            "result": offered.output_schema or {},
+            "description": _description(offered, entry),
+            "parameters": without_secrets({"properties": {}, **offered.input_schema, "type": "object"}, entry.secrets),
+            "result": without_secrets(offered.output_schema or {}, entry.secrets),
             **{name: value for name, value in said.items() if value},
         }
     )
@@ -92,10 +93,10 @@ def effect_of(annotations: types.ToolAnnotations | None) -> Effect:
     return Effect.IDEMPOTENT_WRITE if is_harmless else Effect.WRITE
 
 
-def _description(offered: types.Tool, server: str) -> str:
+def _description(offered: types.Tool, entry: ServerEntry) -> str:
     title = offered.title or (offered.annotations.title if offered.annotations else None)
-    text = (offered.description or title or "").strip()
-    return bounded(text, MAX_DESCRIPTION) or f"The tool {offered.name!r} of the MCP server {server!r}."
+    text = hide((offered.description or title or "").strip(), entry.secrets)
+    return bounded(text, MAX_DESCRIPTION) or f"The tool {offered.name!r} of the MCP server {entry.name!r}."
 
 
 def _word(text: str) -> str:

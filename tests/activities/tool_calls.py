@@ -46,7 +46,7 @@ async def call(
     **request: Any,
 ) -> ToolReply:
     """Call a tool as a workflow does."""
-    asked = ToolRequest(arguments=dict(arguments or {}), **request)
+    asked = ToolRequest(arguments=dict(arguments or {}), **({"effect": tool.spec.effect} | request))
     (payload,) = DATA_CONVERTER.payload_converter.to_payloads([asked])
     served = ToolActivities({tool.spec.name: tool}, OpenAIModel(WorkerSettings()), MEMORY, secrets=secrets)
     reply = await (env or environment(tool)).run(served.call_tool, [RawValue(payload)])

@@ -281,6 +281,7 @@ async def test_only_allowed_tools_exist(tmp_path: Path) -> None:
     [
         ({"effects": {"ecko": "WRITE"}}, "'effects' names 'ecko', which fits none of"),
         ({"effects": {"ecko": "WRITE"}}, "did you mean 'echo'?"),
+        ({"allow": ["e*", "mispelt_*"]}, "'allow' names 'mispelt_*', which fits none of"),
         ({"stable": ["get_*"]}, "'stable' names 'get_*', which fits none of"),
         ({"allow": ["nothing"]}, "has no tool that 'allow' ('nothing') lets through"),
     ],

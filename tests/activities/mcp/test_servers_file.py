@@ -136,7 +136,7 @@ def test_a_variable_that_is_not_set_is_named_with_its_server(tmp_path: Path, var
         ),
         ({"command": "x", "args": "-v"}, "args: Input should be a valid array"),
         ({"command": "x", "env": {"PORT": 80}}, "env.PORT: Input should be a valid string"),
-        ({"command": "x", "timeout_s": 0}, "timeout_s: Input should be greater than 0"),
+        ({"command": "x", "timeout_s": 0}, "timeout_s: Input should be greater than or equal to 0.001"),
         ({"command": "x", "url": "http://a/b"}, "it needs either a 'command', or a 'url'"),
         ({}, "it needs either a 'command', or a 'url'"),
         ({"type": "stdio", "url": "http://a/b"}, "it needs either a 'command', or a 'url'"),

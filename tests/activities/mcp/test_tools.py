@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -184,15 +185,15 @@ async def test_an_image_is_described_and_its_bytes_are_kept_with_the_run() -> No
     assert await artifacts.get(str(image["artifact"])) == b"\x89PNG\r\n\x1a\n"
 
 
-async def test_what_the_server_says_of_a_failure_is_told_within_bounds() -> None:
-    result = types.CallToolResult(content=[types.TextContent(text="no such city" + "x" * 9_000)], is_error=True)
+async def test_what_the_server_says_of_a_failure_is_told_whole_so_that_no_secret_in_it_is_cut() -> None:
+    said = "no such city" + "x" * 9_000
+    result = types.CallToolResult(content=[types.TextContent(text=said)], is_error=True)
 
     with pytest.raises(ReportedError) as failed:
         await value_of(result, ToolArtifacts.in_memory(), tool="web_get")
 
     assert failed.value.code is ErrorCode.INVALID_ARGUMENT
-    assert failed.value.message.startswith("web_get failed: no such city")
-    assert len(failed.value.message) < 2_100
+    assert failed.value.message == f"web_get failed: {said}"
 
 
 async def test_an_image_that_is_none_is_the_servers_fault() -> None:
@@ -229,3 +230,12 @@ def test_secrets_are_hidden_wherever_they_stand_in_a_result() -> None:
 
     assert without_secrets(value, ("hunter2-x",)) == {"a": ["key ***", 1, None], "***": {"b": "é"}}
     assert without_secrets(value, ("other",)) is value
+
+
+def test_secrets_are_hidden_in_what_a_server_says_of_its_tools() -> None:
+    secret = "hunter2-hunter2"
+    schema = {"properties": {"key": {"type": "string", "default": secret}}}
+    told = offered(description=f"Uses {secret}.", input_schema=schema, output_schema={"title": secret})
+    careful = replace(entry(), secrets=(secret,))
+
+    assert secret not in spec_of(told, careful).model_dump_json()
