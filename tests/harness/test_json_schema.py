@@ -164,6 +164,10 @@ def test_leaves_patterns_that_take_long_to_the_tool() -> None:
     assert mismatch("a" * 66, {"pattern": many_options}) is None
 
 
+def test_leaves_long_patterns_to_the_tool() -> None:
+    assert mismatch("A", {"pattern": "a" * 201}) is None
+
+
 def test_leaves_patterns_on_long_text_to_the_tool() -> None:
     assert mismatch("A" * 101, {"pattern": "^[a-z]*$"}) is None
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.catalog import Catalog, Effect, ToolRole, ToolSpec, Withheld
-from harness.permissions import Permissions, missing_tools, permission_data, unmatched_note
+from harness.permissions import Permissions, missing_tools, permission_data, unmatched_note, withheld_note
 from tests.builders import catalog, tool_spec
 
 REPORT = tool_spec("report", role=ToolRole.FINAL_SYNTHESIS)
@@ -176,3 +176,11 @@ def test_a_tool_that_needs_approval_is_withheld_until_the_run_allows_writes(effe
 
     assert "approval" in (Permissions().refusal(careful) or "")
     assert Permissions(allow_writes=True).refusal(careful) is None
+
+
+def test_what_is_withheld_is_told_in_a_line_with_how_it_would_be_allowed() -> None:
+    withheld = tuple(Withheld(name=f"t{i}", reason="it is denied") for i in range(7))
+    note = withheld_note(catalog(REPORT).model_copy(update={"withheld": withheld, "unmatched_patterns": ("x*",)}))
+
+    assert note.startswith("'t0' is withheld: it is denied. 't1' is withheld")
+    assert note.endswith("2 more are withheld. no tool matches 'x*': check the spelling")

@@ -142,7 +142,7 @@ async def test_routing_leaves_the_tokens_that_the_planning_needs(client: Client)
 
     assert len(it.model.requests) == 1
     assert routing_data(result)["by"] == "rule"
-    assert "no budget" in routing_data(result)["why"]
+    assert "does not fit in the budget" in routing_data(result)["why"]
     assert shown_to(it.model.requests[0]) == ["clock", "write_report"]
     assert result.budget.reserved.tokens == 0
 
