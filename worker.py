@@ -16,7 +16,7 @@ from temporalio.client import Client
 from activities.artifact_place import StoreError
 from activities.artifacts import ArtifactStore
 from activities.loop_watchdog import watched_loop
-from activities.mcp.toolkits import McpToolkits, server_parts
+from activities.mcp.toolkits import McpToolkits
 from activities.model.client import OpenAIModel
 from activities.rate_gate import RateGate
 from activities.served import Activities
@@ -25,12 +25,14 @@ from activities.toolkit import ToolkitError
 from cli.connection import connect, open_artifacts
 from cli.dev_server import embedded_server
 from cli.exit_codes import ExitCode, Refusal
+from cli.flags import MCP_VARIABLE
 from cli.import_place import with_place
 from cli.interrupts import Interrupts
 from cli.plain_text import say
 from cli.pollers import FRESH, has_polled
 from cli.process import end, execute, guarded
-from cli.toolkit_choice import MCP_VARIABLE, toolkits_of_worker
+from cli.toolkit_choice import toolkits_of_worker
+from harness.toolkit_names import DEFAULT_TOOLKIT, server_parts
 from workflows.data_converter import data_converter
 from workflows.limited_workers import limited_workers
 from workflows.payload_storage import store_of
@@ -38,7 +40,6 @@ from workflows.task_queue import task_queue
 from workflows.telemetry import telemetry
 from workflows.workers import GRACEFUL_STOP, build_driver, build_worker, tune_process
 
-DEFAULT_TOOLKIT = "games"
 SERVICE = "whippletree-worker"
 """Name of a worker in its spans."""
 

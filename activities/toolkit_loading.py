@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from activities.toolkit import ReportRule, Toolkit, ToolkitError
 from harness.catalog import ToolRole
 from harness.errors import ErrorCode, ToolError
+from harness.toolkit_names import joined, parts_of
 from harness.verification import PASSED, Verdict
 
 BUILT_IN = {"games": "activities.toolkits.games:TOOLKIT", "report": "activities.toolkits.report:TOOLKIT"}
@@ -18,7 +19,6 @@ BUILT_IN = {"games": "activities.toolkits.games:TOOLKIT", "report": "activities.
 REPORT = "report"
 """Joins a set of toolkits none of which has a tool that writes the report."""
 
-_TOGETHER = "+"
 _NOTHING_ELSE: Mapping[str, Toolkit] = {}
 
 
@@ -32,11 +32,11 @@ def load_toolkit(name: str, others: Mapping[str, Toolkit] = _NOTHING_ELSE) -> To
     Raises:
         ToolkitError: saying what was looked for and what there is, or what two toolkits have both.
     """
-    names = sorted(set(name.split(_TOGETHER)))
-    kits = {each: _load(each, others) for each in names}
+    whole = joined([name])
+    kits = {each: _load(each, others) for each in parts_of(whole)}
     if not any(tool.spec.role is ToolRole.FINAL_SYNTHESIS for kit in kits.values() for tool in kit.tools):
         kits[REPORT] = _load(REPORT, others)
-    return _together(_TOGETHER.join(names), kits)
+    return _together(whole, kits)
 
 
 def _load(name: str, others: Mapping[str, Toolkit]) -> Toolkit:

@@ -8,11 +8,13 @@ from click.core import ParameterSource
 
 from cli.exit_codes import Refusal
 
+MCP_VARIABLE = "WHIPPLETREE_MCP"
+"""Names the servers file where --mcp is not given."""
 mcp_option = click.option(
     "--mcp",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    envvar="WHIPPLETREE_MCP",
+    envvar=MCP_VARIABLE,
     help="MCP servers whose tools can be used. Alone: all of them; by name: --toolkit mcp:NAME.",
 )
 json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout and nothing else.")

@@ -12,7 +12,8 @@ from temporalio.client import Client
 
 from cli.exit_codes import Refusal
 from cli.plain_text import say
-from workflows.task_queue import is_private, parts_of, toolkit_of
+from harness.toolkit_names import server_parts
+from workflows.task_queue import is_private, toolkit_of
 
 POLL_S = 0.5
 FRESH = timedelta(seconds=90)
@@ -63,5 +64,5 @@ def how_to_serve(queue: str) -> str:
     """Return what to do so that somebody serves a task queue."""
     if is_private(queue):
         return f"its starter has gone, and `python starter.py watch {queue.rpartition('/')[2]}` takes its place"
-    servers = " --mcp FILE" if any(part.startswith("mcp:") for part in parts_of(toolkit_of(queue))) else ""
+    servers = " --mcp FILE" if server_parts(toolkit_of(queue)) else ""
     return f"start one with `python worker.py{servers} --toolkit {shlex.quote(toolkit_of(queue))}`"

@@ -14,8 +14,8 @@ from cli.run_failures import failure, unreadable
 from cli.runs import RPC_LIMIT, WORKFLOW_TYPE
 from cli.trace_pages import events_of
 from harness.run import RunResult
+from harness.toolkit_names import parts_of
 from harness.trace import TraceEvent
-from workflows.task_queue import parts_of
 
 READ_AT_ONCE = 8
 

@@ -4,11 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cli.exit_codes import Refusal
-from workflows.task_queue import joined, parts_of
-
-MCP_VARIABLE = "WHIPPLETREE_MCP"
-"""Names the servers file where --mcp is not given."""
-_SERVER = "mcp:"
+from harness.toolkit_names import joined, server_parts, toolkit_of_server
 
 
 def toolkit_of_run(toolkits: Sequence[str], mcp: Path | None, *, is_mcp_flag: bool) -> str | None:
@@ -16,7 +12,7 @@ def toolkit_of_run(toolkits: Sequence[str], mcp: Path | None, *, is_mcp_flag: bo
 
     Named toolkits are the whole choice, but --mcp beside them, none of which is a server, adds all servers of its file.
     """
-    has_server = any(part.startswith(_SERVER) for name in toolkits for part in parts_of(name))
+    has_server = any(map(server_parts, toolkits))
     adds_servers = mcp is not None and not has_server and (is_mcp_flag or not toolkits)
     names = [*toolkits, *(_servers_of(mcp) if adds_servers else ())]
     return joined(names) if names else None
@@ -52,4 +48,4 @@ def _servers_of(mcp: Path | None) -> tuple[str, ...]:
         raise Refusal(f"--mcp: {error}") from error
     if not names:
         raise Refusal(f"--mcp: {mcp} has no server that is not disabled.")
-    return tuple(f"{_SERVER}{name}" for name in names)
+    return tuple(map(toolkit_of_server, names))

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, redirect_stdout
 from pathlib import Path
 
 from activities.mcp.entry import ServersFileError
-from activities.mcp.toolkits import NO_FILE, server_parts
+from activities.mcp.toolkits import NO_FILE
 from activities.toolkit import Toolkit, ToolkitError
 from activities.toolkit_loading import load_toolkit
 from cli.exit_codes import ExitCode, Refusal
@@ -17,8 +17,7 @@ from cli.plain_text import answer
 from cli.render import as_json
 from cli.tool_lines import finding_line, tool_lines
 from harness.tool_lint import lint
-
-DEFAULT_TOOLKIT = "games"
+from harness.toolkit_names import DEFAULT_TOOLKIT, server_parts
 
 
 async def list_tools(name: str | None, mcp: Path | None, *, as_json_text: bool) -> ExitCode:

@@ -12,6 +12,7 @@ from harness.errors import ErrorClass, ErrorCode
 from harness.model_choice import NO_CHOICE, ModelChoice
 from harness.plan import Plan, PlanNode
 from harness.schedule import NodeStatus
+from harness.toolkit_names import DEFAULT_TOOLKIT
 from harness.trace import TraceEvent, TracePage
 from harness.usage import Usage, no_usage
 from harness.verification import Verdict
@@ -118,7 +119,7 @@ class RunRequest(BaseModel):
 
     goal: str = Field(min_length=1, max_length=MAX_GOAL_CHARS, pattern=r"\S")
     session_id: str = Field(default="", max_length=200)
-    toolkit: str = Field(default="games", min_length=1, max_length=200)
+    toolkit: str = Field(default=DEFAULT_TOOLKIT, min_length=1, max_length=200)
     options: RunOptions = RunOptions()
 
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from pydantic import JsonValue
 
+from harness.budget import Budget, Limits
 from harness.catalog import Catalog, Effect, JsonSchema, ModelCard, ToolRole, ToolSpec
 from harness.plan import ArgumentBinding, ArgumentValue, BindingType, Plan, PlanNode
 
@@ -19,6 +20,12 @@ REPORT: JsonSchema = {
     "required": ["report"],
     "additionalProperties": False,
 }
+
+
+NO_BUDGET = Budget(
+    Limits(max_tokens=1, max_tool_calls=1, max_cost_usd=Decimal(1), max_wall_clock=timedelta(1))
+).snapshot(timedelta(0))
+"""A budget in which nothing is used, where a test does not care."""
 
 
 def literal(text: str) -> ArgumentValue:

@@ -1,10 +1,8 @@
 """Execution of one plan: start what is ready, settle what has ended, until every node is terminal.
 
-One loop owns everything. Activities run as handles; their ends are queued in the order in which Temporal delivers them,
-which replay repeats.
+One loop owns everything, and settles nodes in the order in which Temporal delivers their ends, which replay repeats.
 """
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -24,13 +22,12 @@ with workflow.unsafe.imports_passed_through():
     from harness.trace import TraceKind
 
 from workflows.flight import Call, Flight, launch, resolve
+from workflows.in_flight import InFlight
 from workflows.node_outcome import failure_of
 from workflows.node_state import NodeState
 from workflows.run_state import OUT_OF_TIME, RunState
 from workflows.settlement import fail, reuse, settle_done, settle_failed, skip
 
-MAX_BYTES_IN_FLIGHT = 8_388_608
-"""Encoded arguments of all nodes in flight: a task encodes what it starts, and may take two seconds in all."""
 DOES_NOT_FIT = "the remaining work does not fit in what is left"
 
 
@@ -51,10 +48,7 @@ class PlanExecution:
     """Called when nodes have started or ended, to refresh what the Web UI shows."""
     is_resumed: bool = False
     """True until the first execution, when an earlier workflow run of the chain has begun with the plan."""
-    _flights: dict[str, Flight] = field(default_factory=dict)
-    _ended: deque[str] = field(default_factory=deque)
-    _bytes_in_flight: int = 0
-    """Encoded arguments of the flights, at least."""
+    _flights: InFlight = field(default_factory=InFlight)
     _schedule: Schedule = field(init=False)
 
     def __post_init__(self) -> None:
@@ -121,10 +115,9 @@ class PlanExecution:
 
     async def stop(self, reason: str) -> None:
         """Cancel what is in flight, wait until it has ended, and skip the rest."""
-        for flight in self._flights.values():
-            flight.handle.cancel()
+        self._flights.cancel()
         while self._flights:
-            await workflow.wait_condition(lambda: bool(self._ended))
+            await workflow.wait_condition(lambda: self._flights.has_ended)
             self._settle_ended(stopped=reason)
         self._skip_rest(reason)
 
@@ -134,7 +127,7 @@ class PlanExecution:
         return self._settled > 0 and self.run.is_history_long
 
     def _has_news(self) -> bool:
-        return bool(self._ended) or self._schedule.is_finished or self.is_paused or self.must_stop()
+        return self._flights.has_ended or self._schedule.is_finished or self.is_paused or self.must_stop()
 
     def _ended_nodes(self) -> dict[str, NodeStatus]:
         return {node_id: state.status for node_id, state in self.run.nodes.items() if state.status.is_terminal}
@@ -174,14 +167,10 @@ class PlanExecution:
             if paid is not None:
                 self._reuse(node_id, self.run.paid[paid])
                 self._skip_all(self._schedule.finish(node_id), DEPENDENCY_FAILED)
-            elif not self._has_room_for(call):
+            elif not self._flights.has_room_for(call):
                 return
             else:
                 self._start(state, tool, call, is_high_pressure=is_high_pressure)
-
-    def _has_room_for(self, call: Call) -> bool:
-        """Return whether the arguments of what is in flight leave room for more: a task encodes all that it starts."""
-        return not self._flights or self._bytes_in_flight + call.arguments.most_bytes <= MAX_BYTES_IN_FLIGHT
 
     def _start(self, state: NodeState, tool: ToolSpec, call: Call, *, is_high_pressure: bool) -> None:
         """Start a node, or skip it when its model tokens do not fit in the budget."""
@@ -200,9 +189,7 @@ class PlanExecution:
             return
         self._held.hand_over(node_id)
         flight = launch(self.run, state, tool, call=call, granted=granted, card=self._card)
-        flight.handle.add_done_callback(lambda _: self._ended.append(node_id))
-        self._flights[node_id] = flight
-        self._bytes_in_flight += call.arguments.most_bytes
+        self._flights.add(flight)
         self._schedule.start(node_id)
         self.run.move(state, NodeStatus.RUNNING)
         state.error, state.error_code = None, None
@@ -221,9 +208,7 @@ class PlanExecution:
     # Settling
 
     def _settle_ended(self, stopped: str | None = None) -> None:
-        while self._ended:
-            flight = self._flights.pop(self._ended.popleft())
-            self._bytes_in_flight -= flight.call.arguments.most_bytes
+        for flight in self._flights.take_ended():
             self._settle(flight, stopped)
             self._settled += 1
             flight.span.end(flight.state)

@@ -8,25 +8,11 @@ nobody else's model, key or tools work on it, though both use one server. The wo
 the same: what drives a run makes no calls.
 """
 
-from collections.abc import Iterable
-
 _PREFIX = "whippletree."
 _PRIVATE = "/"
 """Stands before the run id; no toolkit that can be loaded has it in its name, and no run id of ours has it either."""
 
-
-_TOGETHER = "+"
 _LIMITED = "~"
-
-
-def joined(toolkits: Iterable[str]) -> str:
-    """Return the one name of several toolkits that serve a run together, each of which may be such a name itself."""
-    return _TOGETHER.join(sorted({part for name in toolkits for part in parts_of(name)}))
-
-
-def parts_of(toolkit: str) -> tuple[str, ...]:
-    """Return the toolkits that a joined name stands for."""
-    return tuple(toolkit.split(_TOGETHER))
 
 
 def limited_queue(base: str, limit: str) -> str:

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 
 from activities.toolkit import ToolkitError
 from harness.catalog import Effect
+from harness.toolkit_names import toolkit_of_server
 
-PREFIX = "mcp:"
 """Stands before the name of a server in the name of its toolkit."""
 TIMEOUT = timedelta(seconds=30)
 """Time limit of a call where the file says nothing."""
@@ -85,4 +85,4 @@ class ServerEntry:
     @property
     def toolkit(self) -> str:
         """Return the name of the toolkit of its tools."""
-        return f"{PREFIX}{self.name}"
+        return toolkit_of_server(self.name)

@@ -7,16 +7,17 @@ from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 
-from activities.mcp.entry import PREFIX, ServersFileError
+from activities.mcp.entry import ServersFileError
 from activities.mcp.sdk_log import tamed_log
 from activities.mcp.servers_file import read_servers
 from activities.mcp.session import ServerSession
-from activities.mcp.toolkits import McpToolkits, server_parts
+from activities.mcp.toolkits import McpToolkits
 from activities.mcp.tools import tool_of
 from activities.model.scrubbing import hide
 from activities.toolkit import Toolkit
 from harness.errors import bounded, listed, quoted
 from harness.near_match import NearMatches
+from harness.toolkit_names import server_of_toolkit, server_parts
 
 MAX_GUIDANCE = 2_000
 """Characters of a server's instructions: they are in every planning prompt."""
@@ -36,7 +37,7 @@ async def open_servers(
     Raises:
         ServersFileError: when the file cannot be used, or a server does not start within its time.
     """
-    names = None if wanted is None else {part.removeprefix(PREFIX) for name in wanted for part in server_parts(name)}
+    names = None if wanted is None else {server_of_toolkit(part) for name in wanted for part in server_parts(name)}
     sessions = [ServerSession(entry) for entry in read_servers(path, environment, names)]
     secrets = tuple(secret for session in sessions for secret in session.entry.secrets)
     kits = {session.entry.toolkit: partial(_toolkit, session) for session in sessions}

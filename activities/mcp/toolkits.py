@@ -3,17 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from activities.live_toolkit import LiveToolkit
-from activities.mcp.entry import PREFIX
 from activities.toolkit import Toolkit, ToolkitError
 from activities.toolkit_loading import load_toolkit
+from harness.toolkit_names import server_parts
 
 NO_FILE = "say which server that is by a servers file: --mcp FILE, or the variable WHIPPLETREE_MCP"
-_TOGETHER = "+"
-
-
-def server_parts(toolkit: str) -> list[str]:
-    """Return the toolkits of servers among those that a joined name stands for."""
-    return [part for part in toolkit.split(_TOGETHER) if part.startswith(PREFIX)]
 
 
 class McpToolkits(Mapping[str, Toolkit]):

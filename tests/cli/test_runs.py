@@ -1,7 +1,6 @@
 """What a run answers, without a server."""
 
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
@@ -19,19 +18,9 @@ from harness.artifact import Artifact
 from harness.budget import BudgetSnapshot, Extension
 from harness.run import RunPhase, RunView
 from harness.trace import TraceEvent, TraceKind, TracePage, TraceSlice
+from tests.builders import NO_BUDGET
 from workflows.data_converter import data_converter
 
-BUDGET = BudgetSnapshot(
-    tokens=0,
-    max_tokens=1,
-    tool_calls=0,
-    max_tool_calls=1,
-    cost_usd=Decimal(0),
-    max_cost_usd=Decimal(1),
-    elapsed=timedelta(0),
-    max_wall_clock=timedelta(1),
-    pressure=0,
-)
 STORE = ArtifactStore.open("memory://")
 MORE = Extension(message_id="one", tokens=5)
 
@@ -58,7 +47,7 @@ class Handle:
                 goal="g",
                 phase=RunPhase.EXECUTING,
                 attempt=0,
-                budget=BUDGET,
+                budget=NO_BUDGET,
                 trace_pages=self.pages,
             )
         if self.moves:
@@ -80,7 +69,7 @@ class Handle:
         self.ids.append(id)
         if self.fails:
             raise self.fails.pop(0)
-        return BUDGET
+        return NO_BUDGET
 
     async def describe(self, **_: object) -> Any:
         return Described()
@@ -116,7 +105,7 @@ def event(number: int) -> TraceEvent:
         kind=TraceKind.NODE_START,
         status="RUNNING",
         message=str(number),
-        budget=BUDGET,
+        budget=NO_BUDGET,
     )
 
 
@@ -165,7 +154,7 @@ async def test_extension_is_sent_again_under_its_id(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(runs, "SEND_PAUSE_S", 0)
     handle = Handle(fails=[RPCError("busy", status, b"")] * 2)
 
-    assert await run_of(handle).extend(MORE) == BUDGET
+    assert await run_of(handle).extend(MORE) == NO_BUDGET
     assert handle.ids == ["one"] * 3
 
 

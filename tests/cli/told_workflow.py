@@ -1,29 +1,14 @@
 """A stand-in for the real workflow that leaves the trace that its goal asks for."""
 
-from datetime import timedelta
-from decimal import Decimal
-
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from harness.artifact import Artifact
-    from harness.budget import BudgetSnapshot
     from harness.carry import RunInput
     from harness.run import RunResult, RunStatus
     from harness.trace import TraceEvent, TraceKind, TracePage
-
-BUDGET = BudgetSnapshot(
-    tokens=0,
-    max_tokens=1,
-    tool_calls=0,
-    max_tool_calls=1,
-    cost_usd=Decimal(0),
-    max_cost_usd=Decimal(1),
-    elapsed=timedelta(0),
-    max_wall_clock=timedelta(1),
-    pressure=0,
-)
+    from tests.builders import NO_BUDGET
 
 
 @workflow.defn(name="OrchestratorWorkflow")
@@ -45,7 +30,7 @@ class ToldWorkflow:
             run_id=workflow.info().workflow_id,
             session_id="",
             status=RunStatus.SUCCEEDED,
-            budget=BUDGET,
+            budget=NO_BUDGET,
             trace=(
                 _event(TraceKind.NODE_RETRY, "flaky", ms=5, errorCode="TIMEOUT", **{"try": 1}),
                 _event(TraceKind.NODE_FINISH, "flaky", ms=1500, tries=2),
@@ -66,6 +51,6 @@ def _event(kind: TraceKind, tool: str, *, ms: int | None = None, **data: str | i
         node_id=tool,
         status="",
         latency_ms=ms,
-        budget=BUDGET,
+        budget=NO_BUDGET,
         data={"tool": tool, **data},
     )

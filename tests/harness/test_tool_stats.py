@@ -1,26 +1,13 @@
 """Figures of tools, from events written by hand."""
 
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+from datetime import UTC, datetime
 
 import pytest
 from pydantic import JsonValue
 
-from harness.budget import BudgetSnapshot
 from harness.tool_stats import UNKNOWN, ToolStats, percentile, stats_of, wilson_lower_bound
 from harness.trace import TraceEvent, TraceKind
-
-BUDGET = BudgetSnapshot(
-    tokens=0,
-    max_tokens=1,
-    tool_calls=0,
-    max_tool_calls=1,
-    cost_usd=Decimal(0),
-    max_cost_usd=Decimal(1),
-    elapsed=timedelta(0),
-    max_wall_clock=timedelta(1),
-    pressure=0,
-)
+from tests.builders import NO_BUDGET
 
 
 def event(
@@ -42,7 +29,7 @@ def event(
         node_id=node,
         status=status,
         latency_ms=ms,
-        budget=BUDGET,
+        budget=NO_BUDGET,
         data={"tool": tool, **data},
     )
 

@@ -1,6 +1,7 @@
 """Odd values that a tool returns or is given: no call is repeated for them, and no run is stuck (PITFALLS A5)."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -10,7 +11,7 @@ from uuid import UUID
 import pytest
 from temporalio.client import Client
 
-from activities.toolkit import Toolkit, tool
+from activities.toolkit import Tool, Toolkit, tool
 from harness.errors import ErrorClass, ErrorCode
 from harness.plan import ArgumentValue
 from harness.run import RunStatus
@@ -90,26 +91,32 @@ TAKEN = {
 }
 
 
+def beside(more: Tool) -> Callable[[ScriptedTools], Toolkit]:
+    """Return what makes the toolkit of a stage, with one more tool in it."""
+
+    def make(tools: ScriptedTools) -> Toolkit:
+        kit = tools.toolkit()
+        return replace(kit, tools=(*kit.tools, more))
+
+    return make
+
+
 @pytest.mark.parametrize(("odd", "taken"), TAKEN.values(), ids=TAKEN)
 async def test_a_result_that_json_can_hold_reaches_the_next_tool(client: Client, odd: Any, taken: Any) -> None:
     given: list[Any] = []
 
-    def with_taker(tools: ScriptedTools) -> Toolkit:
-        @tool()
-        async def take(value: Any) -> str:
-            """Take any value."""
-            given.append(value)
-            return "taken"
-
-        kit = tools.toolkit()
-        return replace(kit, tools=(*kit.tools, take))
+    @tool()
+    async def take(value: Any) -> str:
+        """Take any value."""
+        given.append(value)
+        return "taken"
 
     drawn = plan(
         node("n_a", "a"),
         node("take", "take", deps=["n_a"], arguments={"value": result_of("n_a")}),
         node("report", "write_report", deps=["take"], arguments={"sources": results_of("take")}),
     )
-    async with stage(client, drawn, outcomes={"a": [returning(odd)]}, toolkit=with_taker) as it:
+    async with stage(client, drawn, outcomes={"a": [returning(odd)]}, toolkit=beside(take)) as it:
         handle = await it.start(max_replans=0)
         result = await asyncio.wait_for(handle.result(), 20)
 
@@ -142,21 +149,17 @@ async def test_an_argument_that_is_no_number_never_reaches_a_tool_that_takes_one
 ) -> None:
     given: list[float] = []
 
-    def with_taker(tools: ScriptedTools) -> Toolkit:
-        @tool()
-        async def take(value: float) -> str:
-            """Take a number."""
-            given.append(value)
-            return "taken"
-
-        kit = tools.toolkit()
-        return replace(kit, tools=(*kit.tools, take))
+    @tool()
+    async def take(value: float) -> str:
+        """Take a number."""
+        given.append(value)
+        return "taken"
 
     drawn = plan(
         node("take", "take", arguments={"value": odd}),
         node("report", "write_report", deps=["take"], arguments={"sources": results_of("take")}),
     )
-    async with stage(client, drawn, toolkit=with_taker) as it:
+    async with stage(client, drawn, toolkit=beside(take)) as it:
         handle = await it.start(max_replans=1)
         result = await asyncio.wait_for(handle.result(), 20)
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -17,8 +16,8 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from activities.artifact_folders import Owner, folder_of
 from activities.artifacts import ArtifactStore
-from harness.budget import BudgetSnapshot
 from harness.run import RunPhase, RunResult, RunStatus, RunView
+from tests.builders import NO_BUDGET
 from workflows.data_converter import RESULT_INLINE_BYTES, STARTER_INLINE_BYTES, data_converter
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -27,17 +26,6 @@ LARGE = 3_000_000
 MEDIUM = 50_000
 SOON_S = 20
 LIMIT = timedelta(seconds=30)
-BUDGET = BudgetSnapshot(
-    tokens=0,
-    max_tokens=1,
-    tool_calls=0,
-    max_tool_calls=1,
-    cost_usd=Decimal(0),
-    max_cost_usd=Decimal(1),
-    elapsed=timedelta(0),
-    max_wall_clock=timedelta(1),
-    pressure=0.0,
-)
 
 
 @activity.defn
@@ -98,11 +86,13 @@ class Reporter:
 
     @workflow.run
     async def run(self, size: int) -> RunResult:
-        return RunResult(run_id="run", session_id="", status=RunStatus.SUCCEEDED, report="a" * size, budget=BUDGET)
+        return RunResult(run_id="run", session_id="", status=RunStatus.SUCCEEDED, report="a" * size, budget=NO_BUDGET)
 
     @workflow.query
     def state(self, size: int) -> RunView:
-        return RunView(run_id="run", session_id="", goal="a" * size, phase=RunPhase.EXECUTING, attempt=0, budget=BUDGET)
+        return RunView(
+            run_id="run", session_id="", goal="a" * size, phase=RunPhase.EXECUTING, attempt=0, budget=NO_BUDGET
+        )
 
 
 def with_store(client: Client, store: ArtifactStore) -> Client:
