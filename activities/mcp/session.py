@@ -15,6 +15,8 @@ from harness.errors import ErrorCode, NothingDoneError
 
 WAIT_SHARE = 0.8
 """Share of a call's time that it waits for a session."""
+_BROKEN = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError, RuntimeError, ValueError)
+"""What the SDK raises when a session breaks under a call, or when an answer is none."""
 
 
 class ServerSession(SessionKeeper):
@@ -39,12 +41,12 @@ class ServerSession(SessionKeeper):
             return await client.call_tool(
                 tool.name, arguments, progress_callback=heartbeats(context), meta=meta_of(context)
             )
-        except MCPError as error:
-            if not is_session_gone(error):
-                raise tool_error(error, tool=spec.name, server=self.entry.name, refused=refused) from error
-            self.lose()
-            raise self._not_sent(spec, "no longer knew the session") from error
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError, RuntimeError, ValueError) as error:
+        except (MCPError, *_BROKEN) as error:
+            if refused.is_unsent:
+                raise self._not_sent(spec, "cannot be reached") from error
+            if isinstance(error, MCPError) and is_session_gone(error):
+                self.lose()
+                raise self._not_sent(spec, "no longer knew the session") from error
             raise tool_error(error, tool=spec.name, server=self.entry.name, refused=refused) from error
 
     def _not_sent(self, spec: ToolSpec, what: str) -> NothingDoneError:

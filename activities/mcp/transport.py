@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import anyio
 import httpx2
@@ -27,10 +27,13 @@ SPARE_S = 30.0
 
 @dataclass
 class Refused:
-    """The HTTP status with which a server refused the requests of the current call, if it did."""
+    """What HTTP has to say about the requests of the current call, when they failed."""
 
     status: int = 0
+    """With which the server refused them; 0 when it did not."""
     retry_after_s: float | None = None
+    is_unsent: bool = False
+    """True when no connection came about, so that the server cannot have heard of the call."""
 
 
 refused_call: ContextVar[Refused | None] = ContextVar("refused_call", default=None)
@@ -121,7 +124,21 @@ def client_of(address: Address, entry: ServerEntry) -> httpx2.AsyncClient:
     """Return an HTTP client for a server, which waits for an answer for as long as a call of it may take."""
     longest_s = max(entry.policy.timeout, entry.start_limit).total_seconds() + SPARE_S
     limits = httpx2.Timeout(CONNECT_LIMIT_S, read=max(longest_s, LEAST_READ_LIMIT_S))
-    return httpx2.AsyncClient(headers=dict(address.headers), timeout=limits, event_hooks={"response": [_note_refusal]})
+    return _NotingClient(headers=dict(address.headers), timeout=limits, event_hooks={"response": [_note_refusal]})
+
+
+class _NotingClient(httpx2.AsyncClient):
+    """Notes what the SDK does not tell: that a request was never sent."""
+
+    async def send(self, request: httpx2.Request, **how: Any) -> httpx2.Response:  # noqa: ANN401 - as the base class
+        """See base class."""
+        try:
+            return await super().send(request, **how)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout):
+            note = refused_call.get()
+            if note is not None:
+                note.is_unsent = True
+            raise
 
 
 async def _note_refusal(response: httpx2.Response) -> None:

@@ -216,3 +216,16 @@ async def test_a_read_whose_http_server_is_killed_goes_on_with_the_next_one(clie
 
     assert result.status is RunStatus.SUCCEEDED
     assert "wait_for_it at last" in str(result.report)
+
+
+async def test_a_write_that_never_reached_its_http_server_is_not_uncertain(client: Client, tmp_path: Path) -> None:
+    port = free_port()
+    path = servers_file(tmp_path, it={"type": "http", "url": f"http://127.0.0.1:{port}/mcp", "timeout_s": 3})
+    async with http_server(tmp_path, port) as server, staged(client, path, steps(call=("it_change_it", {}))) as it:
+        server.kill()
+        await server.wait()
+        result = await it.run(max_replans=0, max_run_retries=0)
+
+    assert result.status is RunStatus.FAILED_EXECUTION
+    assert code_of(result, "call") is ErrorCode.PROVIDER_UNAVAILABLE
+    assert "nothing was done" in str(result.plan[0].error)
