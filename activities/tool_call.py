@@ -128,8 +128,9 @@ class ToolActivities:
             async with asyncio.timeout(limit_s):
                 return await tool.function(**keywords)
         except ReportedError as exc:
-            is_uncertain = tool.spec.effect is Effect.WRITE
-            raise ToolError(ErrorCode.UNCERTAIN_EFFECT if is_uncertain else exc.code, exc.message) from exc
+            if tool.spec.effect is not Effect.WRITE:
+                raise
+            raise ToolError(ErrorCode.UNCERTAIN_EFFECT, exc.message) from exc
         except ValidationError as exc:  # the arguments were valid: it is what the tool has met
             raise ToolError(ErrorCode.INVALID_OUTPUT, f"{tool.spec.name} failed: {describe_validation(exc)}") from exc
         except TimeoutError as exc:

@@ -89,7 +89,7 @@ def routing_of(catalog: Catalog, most: int, failures: Iterable[FailureContext]) 
 
 
 def picked_by_rule(goal: str, routing: Routing, *, has_failed: bool, why: str, unknown: tuple[str, ...] = ()) -> Picked:
-    """Pick by the words that goal and tools share, because of an answer with nothing but unknown names or none."""
+    """Pick by the words that goal and tools share; `why` says why no model has, `unknown` what one has named."""
     names = pick_by_rule(goal, routing.offers, routing.room, has_failed=has_failed)
     return Picked(RoutedBy.RULE, names, unknown, why)
 

@@ -1,13 +1,14 @@
 """A tool that has come to do more than the run was told, and tools that end in odd ways."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from activities.toolkit import Effect, tool
 from harness.calls import FailureDetails
-from harness.errors import ErrorCode
+from harness.errors import ErrorCode, ReportedError
 from tests.activities.tool_calls import call, failure
 
 
@@ -60,3 +61,16 @@ async def test_an_odd_end_of_an_async_function_is_a_typed_failure() -> None:
         raise Odd("odd")
 
     assert (await failure(odd)).type == ErrorCode.TOOL_EXECUTION_FAILED
+
+
+@tool(ageing=True)
+async def throttled() -> Any:
+    """Ask a server that has had enough."""
+    raise ReportedError(ErrorCode.RATE_LIMITED, "slow down", retry_after_s=7)
+
+
+async def test_how_long_a_server_wants_to_be_left_alone_is_heeded() -> None:
+    failed = await failure(throttled)
+
+    assert failed.next_retry_delay is not None
+    assert failed.next_retry_delay >= timedelta(seconds=7)
