@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 from functools import cache
+from typing import TypedDict
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
+from temporalio.workflow import ActivityCancellationType
 
 with workflow.unsafe.imports_passed_through():
     from harness.catalog import USUAL_BACKOFF, Backoff
@@ -46,3 +48,26 @@ def retries(tries: int, waits: Backoff = USUAL_BACKOFF) -> RetryPolicy:
 def within(timeout: timedelta) -> timedelta:
     """Return the start-to-close timeout of an activity that limits itself to `timeout`."""
     return timeout + GRACE
+
+
+class CallOptions(TypedDict):
+    """What the SDK is told of an activity."""
+
+    start_to_close_timeout: timedelta
+    heartbeat_timeout: timedelta
+    retry_policy: RetryPolicy
+    task_queue: str | None
+    cancellation_type: ActivityCancellationType
+    summary: str
+
+
+def call_options(limit: timedelta, *, tries: int, queue: str | None, summary: str) -> CallOptions:
+    """Return the options of a call of the harness itself; a cancel of it waits until it has ended."""
+    return {
+        "start_to_close_timeout": limit,
+        "heartbeat_timeout": HEARTBEAT_TIMEOUT,
+        "retry_policy": retries(tries),
+        "task_queue": queue,
+        "cancellation_type": ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+        "summary": summary,
+    }

@@ -1,13 +1,10 @@
 """How a run goes on in its next workflow run: what is large is kept as pages, what is small is carried."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from itertools import takewhile
-from typing import TypedDict
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
-from temporalio.workflow import ActivityCancellationType, ActivityHandle
+from temporalio.workflow import ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import TypeAdapter
@@ -25,7 +22,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.trace import TraceEvent, TraceKind
     from harness.wire_size import Room, encoded_size
 
-from workflows.activity_options import HEARTBEAT_TIMEOUT, SHORT, STORE_LIMIT, STORE_TRIES, retries
+from workflows.activity_options import SHORT, STORE_LIMIT, STORE_TRIES, CallOptions, call_options
 from workflows.clock import Clock
 from workflows.node_outcome import failure_of
 from workflows.node_state import NodeState
@@ -35,17 +32,6 @@ MOST_EVENTS = 40_000
 """Temporal terminates a workflow run at 51,200 events: so far a plan may go on that cannot be handed over."""
 PATIENCE_EVENTS = 2000
 """Events after which the store is asked again."""
-
-
-class _Options(TypedDict):
-    """How the state is kept and loaded."""
-
-    start_to_close_timeout: timedelta
-    heartbeat_timeout: timedelta
-    retry_policy: RetryPolicy
-    task_queue: str | None
-    cancellation_type: ActivityCancellationType
-    summary: str
 
 
 _EVENTS = TypeAdapter(tuple[TraceEvent, ...])
@@ -218,12 +204,5 @@ def _start_loading(state: RunState, request: LoadRequest) -> "ActivityHandle[Loa
     return workflow.start_activity_method(StateActivities.load_state, request, activity_id="load_state", **how)
 
 
-def _options(state: RunState, summary: str) -> _Options:
-    return {
-        "start_to_close_timeout": STORE_LIMIT,
-        "heartbeat_timeout": HEARTBEAT_TIMEOUT,
-        "retry_policy": retries(STORE_TRIES),
-        "task_queue": state.activity_queue,
-        "cancellation_type": ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        "summary": summary,
-    }
+def _options(state: RunState, summary: str) -> CallOptions:
+    return call_options(STORE_LIMIT, tries=STORE_TRIES, queue=state.activity_queue, summary=summary)

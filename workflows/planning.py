@@ -1,7 +1,7 @@
 """The phase PLANNING: reserve the call, have the model draw up a plan, settle what it cost."""
 
 from temporalio import workflow
-from temporalio.workflow import ActivityCancellationType, ActivityHandle
+from temporalio.workflow import ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue
@@ -17,7 +17,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.run import RunPhase
     from harness.trace import TraceKind
 
-from workflows.activity_options import HEARTBEAT_TIMEOUT, retries, within
+from workflows.activity_options import call_options, within
 from workflows.clock import Clock
 from workflows.limited_queues import queue_of_models
 from workflows.node_outcome import ActivityFailure, failure_of, total_usage, tries_told
@@ -69,12 +69,12 @@ def _start(state: RunState, catalog: Catalog, granted: Grant, output_tokens: int
     return workflow.start_activity_method(
         RunActivities.draft_plan,
         request,
-        start_to_close_timeout=within(options.model_timeout),
-        heartbeat_timeout=HEARTBEAT_TIMEOUT,
-        retry_policy=retries(granted.tries),
-        task_queue=queue_of_models(state),
-        cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        summary=f"plan · attempt {state.attempt}",
+        **call_options(
+            within(options.model_timeout),
+            tries=granted.tries,
+            queue=queue_of_models(state),
+            summary=f"plan · attempt {state.attempt}",
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from temporalio import workflow
-from temporalio.workflow import ActivityCancellationType, ActivityHandle
+from temporalio.workflow import ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue
@@ -31,7 +31,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.trace import TraceKind
     from harness.usage import TryRecord, Usage
 
-from workflows.activity_options import HEARTBEAT_TIMEOUT, retries, within
+from workflows.activity_options import call_options, within
 from workflows.clock import Clock
 from workflows.limited_queues import queue_of_models
 from workflows.node_outcome import failure_of, total_usage, tries_told
@@ -111,12 +111,12 @@ def _start(state: RunState, routing: Routing, granted: Grant) -> "ActivityHandle
     return workflow.start_activity_method(
         RunActivities.route_tools,
         request.model_copy(update={name: value for name, value in chosen.items() if value}),
-        start_to_close_timeout=within(options.model_timeout),
-        heartbeat_timeout=HEARTBEAT_TIMEOUT,
-        retry_policy=retries(granted.tries),
-        task_queue=queue_of_models(state),
-        cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        summary=f"route · attempt {state.attempt} · at most {routing.room} of {len(routing.offers)} tools",
+        **call_options(
+            within(options.model_timeout),
+            tries=granted.tries,
+            queue=queue_of_models(state),
+            summary=f"route · attempt {state.attempt} · at most {routing.room} of {len(routing.offers)} tools",
+        ),
     )
 
 

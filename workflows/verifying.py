@@ -1,7 +1,6 @@
 """The phase VERIFYING: the structural rules, then the toolkit's own rule in an activity."""
 
 from temporalio import workflow
-from temporalio.workflow import ActivityCancellationType
 
 with workflow.unsafe.imports_passed_through():
     from activities.run_activities import RunActivities
@@ -22,7 +21,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from harness.wire_size import encoded_size
 
-from workflows.activity_options import HEARTBEAT_TIMEOUT, SHORT, retries, within
+from workflows.activity_options import SHORT, call_options, within
 from workflows.clock import Clock
 from workflows.node_outcome import failure_of
 from workflows.recover import recover
@@ -70,12 +69,7 @@ async def _judge(state: RunState, plan: Plan, catalog: Catalog, clock: Clock) ->
                 **({"stored": sources.stored} if sources.stored else {}),
             }
         ),
-        start_to_close_timeout=within(SHORT),
-        heartbeat_timeout=HEARTBEAT_TIMEOUT,
-        retry_policy=retries(TRIES),
-        summary=f"report of {final}",
-        task_queue=state.activity_queue,
-        cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+        **call_options(within(SHORT), tries=TRIES, queue=state.activity_queue, summary=f"report of {final}"),
     )
     await clock.wait_for(checked, may_overrun=True)
     failure = failure_of(checked, granted_tries=TRIES)
