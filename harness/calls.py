@@ -7,8 +7,9 @@ from datetime import timedelta
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from harness.artifact import Artifact, StoredArgument, StoredResult
+from harness.artifact import INLINE_BYTES, Artifact, StoredArgument, StoredResult
 from harness.catalog import Catalog, Effect
+from harness.guardrail import GuardReport
 from harness.model_choice import ModelChoice, no_choice
 from harness.plan import Plan
 from harness.recovery import FailureContext
@@ -82,6 +83,8 @@ class RouteReply(Timing):
     usage: Usage = Field(default_factory=no_usage)
     tries: tuple[TryRecord, ...] = ()
     try_number: int = 1
+    guard: GuardReport | None = None
+    """What the guardrails say of its model calls; None when it made none."""
 
 
 class PlanReply(Timing):
@@ -91,6 +94,8 @@ class PlanReply(Timing):
     usage: Usage = Field(default_factory=no_usage)
     tries: tuple[TryRecord, ...] = ()
     try_number: int = 1
+    guard: GuardReport | None = None
+    """What the guardrails say of its model calls; None when it made none."""
     answered_by: str = ""
     """The model by the name that its server gives it, which may be more exact than the one that was asked for."""
     finish_reason: str = ""
@@ -118,6 +123,10 @@ class ToolRequest(_Envelope):
     models: ModelChoice = Field(default_factory=no_choice)
     effect: Effect = Effect.READ
     """What the run takes the tool for; it is not called when it has come to do more."""
+    inline_bytes: int = INLINE_BYTES
+    """Largest encoded result that comes back inside the reply; a larger one comes by reference."""
+    is_saving: bool = False
+    """True when the run must save: no model call is made that is optional, such as one that corrects an answer."""
 
 
 class ToolReply(StoredResult, Timing):
@@ -131,6 +140,17 @@ class ToolReply(StoredResult, Timing):
     tries: tuple[TryRecord, ...] = ()
     try_number: int = 1
     """Temporal's activity attempt that gave the result; more than len(tries) + 1 when workers were lost."""
+    guard: GuardReport | None = None
+    """What the guardrails say of its model calls; None when it made none."""
+
+
+class AgentReply(ToolReply):
+    """What an agent node of a plan gives back; it never travels itself."""
+
+    tool_calls: int
+    """Calls that the agent has made, all tries counted."""
+    written: tuple[str, ...] = ()
+    """Keys of what the agent has written: harness.made_writes."""
 
 
 class VerifyRequest(_Envelope):
@@ -192,3 +212,9 @@ class FailureDetails(_Envelope):
     """Temporal's activity attempt that failed last."""
     has_begun: bool = True
     """False when the last try failed before the tool was called, so that it cannot have had an effect."""
+    tool_calls: int | None = None
+    """Calls that an agent node has made; None for an activity, where each try is one."""
+    written: tuple[str, ...] = ()
+    """Keys of what an agent node has written."""
+    guard: GuardReport | None = None
+    """What the guardrails say of the last try's model calls; None when it made none."""

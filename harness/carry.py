@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from harness.artifact import Artifact
 from harness.budget import Ledger, Limits
+from harness.guardrail import Guardrail
 from harness.progress import StatePage
 from harness.recovery import FailureContext
 from harness.run import RunRequest
@@ -47,6 +48,10 @@ class Carry(BaseModel):
     """Why the last report was rejected."""
     is_executing: bool = False
     """True when the plan of the attempt goes on; false when another attempt begins with a new one."""
+    guardrails: tuple[Guardrail, ...] = ()
+    """Those that ran so far, in the order of the chain."""
+    ungrounded: tuple[str, ...] = ()
+    """Figures of the report that come from nowhere, when the plan with it goes on."""
     refusal: str | None = None
     """Why work of the plan was not started, once that has happened."""
 

@@ -14,20 +14,21 @@ def render_details(view: RunView) -> str:
     """Return the plan with statuses and tries, and the budget, as Markdown."""
     status = view.status or view.phase
     lines = [f"**{status}** · attempt {view.attempt} · model {view.model or 'not known yet'}", ""]
-    lines += _budget(view.budget)
+    lines += budget_table(view.budget)
     if view.nodes_dropped or len(view.nodes) > MAX_ROWS:
         lines += _summary(view.counts)
     elif view.nodes:
         lines += [
             "",
-            _cells(("node", "tool", "status", "tries", "ms", "note")),
+            cells(("node", "tool", "status", "tries", "ms", "note")),
             "| --- | --- | --- | --- | --- | --- |",
         ]
         lines += [_row(node) for node in view.nodes]
     return "\n".join(lines)
 
 
-def _budget(budget: BudgetSnapshot) -> list[str]:
+def budget_table(budget: BudgetSnapshot) -> list[str]:
+    """Return the limits and what is used of them, as lines of a table."""
     cost = f"{budget.cost_usd:f}" + ("" if budget.cost_known else " and more (a price is unknown)")
     tokens = f"{budget.tokens}" + (" (estimated)" if budget.estimated else "")
     rows = (
@@ -37,7 +38,7 @@ def _budget(budget: BudgetSnapshot) -> list[str]:
         ("seconds", f"{budget.elapsed.total_seconds():.1f}", f"{budget.max_wall_clock.total_seconds():g}"),
         ("pressure", f"{budget.pressure:.2f}", "1.00"),
     )
-    return [f"| budget{PAD} | used{PAD} | limit |", "| --- | --- | --- |", *(_cells(row) for row in rows)]
+    return [f"| budget{PAD} | used{PAD} | limit |", "| --- | --- | --- |", *(cells(row) for row in rows)]
 
 
 def _summary(counts: dict[NodeStatus, int]) -> list[str]:
@@ -48,12 +49,12 @@ def _summary(counts: dict[NodeStatus, int]) -> list[str]:
 def _row(node: NodeReport) -> str:
     note = "reused" if node.reused else (node.error or "")
     latency = "" if node.latency_ms is None else str(node.latency_ms)
-    cells = (node.node.id, node.node.tool, str(node.status), str(node.tries), latency, note)
-    return _cells(cells)
+    return cells((node.node.id, node.node.tool, str(node.status), str(node.tries), latency, note))
 
 
-def _cells(cells: tuple[str, ...]) -> str:
-    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+def cells(texts: tuple[str, ...]) -> str:
+    """Return one row of a table."""
+    return "| " + " | ".join(_cell(text) for text in texts) + " |"
 
 
 def _cell(text: str) -> str:

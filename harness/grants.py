@@ -5,10 +5,11 @@ its tokens as well. Further tries come from the surplus, so healthy plans are ne
 happen.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from harness.agent_node import AGENT, share_of
 from harness.budget import ONE_CALL, Amount, Budget
 from harness.catalog import Catalog, ModelCard, ToolRole, ToolSpec
 from harness.recovery import FailureContext
@@ -71,6 +72,26 @@ def grant(tool: ToolSpec, held: Amount, *, budget: Budget, card: ModelCard, is_h
     return Grant(tries=1 + more, tokens_per_try=tokens, reserved=held.plus(first).plus(extra))
 
 
+def agent_grant(held: Amount, waiting: Sequence[ToolSpec], *, budget: Budget, card: ModelCard) -> Grant | None:
+    """Reserve the share of an agent node; None when it is too small.
+
+    Args:
+        held: What the node holds, and every other agent.
+        waiting: The tools of all nodes that are still to start, this one included. Those that call models keep what one
+            try may use, or an equal part where that is less.
+        budget: The budget of the run.
+        card: The model by which the others are reserved.
+    """
+    left = budget.left()
+    agents = sum(1 for tool in waiting if tool.name == AGENT)
+    share = share_of(left.plus(held.times(agents)), agents, _kept_for(waiting, agents, left, card))
+    if share is None:
+        return None
+    extra = share.minus(held)
+    budget.hold(extra)
+    return Grant(tries=1, tokens_per_try=share.tokens, reserved=held.plus(extra))
+
+
 def plan_grant(
     prompt_tokens: int, output_tokens: int, *, budget: Budget, card: ModelCard, is_high_pressure: bool
 ) -> Grant | None:
@@ -79,7 +100,7 @@ def plan_grant(
     The output is lowered to what is left, down to the least that is worth a call.
     """
     tokens = min(prompt_tokens + output_tokens, _affordable_tokens(budget.left(), card))
-    if tokens < prompt_tokens + LEAST_MODEL_TOKENS:
+    if tokens < prompt_tokens + min(LEAST_MODEL_TOKENS, output_tokens):
         return None
     one = Amount(tokens=tokens, cost_usd=cost_of(tokens, card))
     reserved, tries = Amount(), 0
@@ -104,6 +125,15 @@ def usage_of_lost(grant: Grant, lost_tries: int, card: ModelCard) -> Usage:
     is_priced = card.input_token_usd is not None and card.output_token_usd is not None
     cost_usd = cost_of(tokens, card) if is_priced else None
     return Usage(model=card.name, input_tokens=tokens, cost_usd=cost_usd, estimated=True)
+
+
+def _kept_for(waiting: Sequence[ToolSpec], agents: int, left: Amount, card: ModelCard) -> Amount:
+    """Return what an agent must leave for the model calls of other nodes; that of the report is reserved already."""
+    wanted = [tool.max_model_tokens for tool in waiting if tool.role is not ToolRole.FINAL_SYNTHESIS]
+    asking = [tokens for tokens in wanted if tokens]
+    part = _affordable_tokens(left, card) // (agents + len(asking))
+    tokens = sum(min(most, part) for most in asking)
+    return Amount(tokens=tokens, cost_usd=cost_of(tokens, card))
 
 
 def _affordable_tokens(left: Amount, card: ModelCard) -> int:

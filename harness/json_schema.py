@@ -30,6 +30,9 @@ _LIMITING = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaxim
 _CHARACTER_CLASS = re.compile(r"\[[^\]]*\]")
 _REPETITION = re.compile(r"[*+{]")
 _OPTION = re.compile(r"(?<!\()\?")
+_NUMBERS = frozenset({"integer", "number"})
+_PLACEHOLDER = re.compile(r"<[A-Z][A-Z_]{1,20}_[0-9a-f]{8,64}>")
+"""What stands for a private value: it may be a number, which the tool alone is given, and checks."""
 _REPEATED_GROUP = re.compile(r"\)[*+{?]")
 
 
@@ -126,6 +129,8 @@ def _own_mismatch(value: JsonValue, schema: JsonSchema) -> str | None:
     """Return what the schema's own keywords say against a value; members and other schemas aside."""
     allowed = keywords.type_names(schema)
     if allowed and not keywords.json_types(value) & set(allowed):
+        if isinstance(value, str) and not _NUMBERS.isdisjoint(allowed) and _PLACEHOLDER.fullmatch(value):
+            return None
         return _expected(" or ".join(allowed), value)
     values = keywords.fixed_values(schema)
     if values is not None and not any(_is_same(value, each) for each in values):

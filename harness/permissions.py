@@ -90,7 +90,17 @@ def missing_tools(catalog: Catalog) -> str | None:
     """Return why no plan can be written with what a run may use, or None when one can."""
     if any(tool.role is ToolRole.FINAL_SYNTHESIS for tool in catalog.tools):
         return None
-    kind = "tool that writes the report (FINAL_SYNTHESIS)" if catalog.tools else "tool"
+    return _lack("tool that writes the report (FINAL_SYNTHESIS)" if catalog.tools else "tool", catalog)
+
+
+def missing_tools_of_loop(catalog: Catalog) -> str | None:
+    """Return why an agent loop has nothing to work with, or None when it has; writers of reports are no help to it."""
+    if any(tool.role is not ToolRole.FINAL_SYNTHESIS for tool in catalog.tools):
+        return None
+    return _lack("tool", catalog) if catalog.withheld or not catalog.tools else None
+
+
+def _lack(kind: str, catalog: Catalog) -> str:
     told = [f"{quoted(each.name)}: {each.reason}" for each in catalog.withheld[:_SHOWN]]
     more = len(catalog.withheld) - len(told)
     parts = [*told, *([f"{more} more are withheld"] if more else []), *filter(None, [unmatched_note(catalog)])]

@@ -32,6 +32,10 @@ class NodeProgress(BaseModel):
     """Set for a node that is DONE."""
     keys: tuple[str, ...] = ()
     """Keys under which the result may be reused."""
+    agents: int = 0
+    """How many agents were started for it."""
+    written: tuple[str, ...] = ()
+    """Keys of what its agents have written."""
 
 
 class StatePage(BaseModel):
@@ -43,6 +47,8 @@ class StatePage(BaseModel):
     """Results of READ tools of earlier attempts, by reuse key, oldest first."""
     written: dict[str, StoredResult] = {}
     """Results of tools that write, by reuse key: their calls must not be made again."""
+    agent_writes: tuple[str, ...] = ()
+    """Keys of what agents had written before the nodes of the pages: harness.made_writes."""
     attempts: tuple[AttemptRecord, ...] = ()
     catalog: Catalog | None = None
     """Catalog of the attempt, when its plan goes on."""

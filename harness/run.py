@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from harness.budget import BudgetSnapshot, Limits
 from harness.catalog import ToolRole
 from harness.errors import ErrorClass, ErrorCode
+from harness.guardrail import Guardrail
+from harness.loop_options import LoopOptions
 from harness.model_choice import NO_CHOICE, ModelChoice
 from harness.plan import Plan, PlanNode
 from harness.schedule import NodeStatus
@@ -110,6 +112,10 @@ class RunOptions(BaseModel):
     """Whether tools may be used that have the effect WRITE or need approval."""
     max_tools_shown: int = Field(default=8, ge=1, le=1000)
     """Most tools that the planner is shown; of more, a routing call picks some first."""
+    allow_agents: bool = False
+    """Whether a plan may have agent nodes: agent loops over the same tools, with a share of the run's budget."""
+    loop: LoopOptions = LoopOptions()
+    """How agent loops work, the run itself or those in its plan."""
 
 
 class RunRequest(BaseModel):
@@ -181,6 +187,10 @@ class RunResult(BaseModel):
     """Events between the pages and `trace` that were left out because the result would not fit in one message."""
     model: str = ""
     """The model that planned, by the name it was asked for; "offline" for the rule-based stand-in."""
+    guardrails: tuple[Guardrail, ...] = ()
+    """The guardrails that ran, in the order of the chain."""
+    ungrounded: tuple[str, ...] = ()
+    """Figures, prices and dates of the report that come from no result, goal or memory."""
 
 
 class RunView(BaseModel):

@@ -90,5 +90,5 @@ def estimate_tokens(text: str) -> int:
 
     Four ASCII characters or one other character count as a token; source: OpenAI's rule of thumb for English.
     """
-    ascii_chars = sum(1 for char in text if char.isascii())
+    ascii_chars = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
     return ascii_chars // 4 + (len(text) - ascii_chars) + 8

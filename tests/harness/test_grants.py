@@ -7,6 +7,7 @@ from harness.grants import (
     LEAST_MODEL_TOKENS,
     PLANNING_RULES_TOKENS,
     Grant,
+    agent_grant,
     base_reservation,
     cost_of,
     grant,
@@ -23,6 +24,7 @@ UNPRICED = ModelCard(name="m")
 READ = tool_spec(max_tries=3)
 REPORT = tool_spec("report", role=ToolRole.FINAL_SYNTHESIS, max_model_tokens=3000)
 ASK = tool_spec("ask", max_model_tokens=1000)
+AGENT = tool_spec("agent", role=ToolRole.ANALYSIS, max_tries=1)
 
 
 def budget(tokens: int = 10_000, calls: int = 10, cost: str = "100") -> Budget:
@@ -135,6 +137,64 @@ def test_unknown_prices_leave_the_token_limit_alone() -> None:
     assert granted.reserved == Amount(tool_calls=3, tokens=3000)
 
 
+def test_an_agent_alone_gets_all_that_is_left() -> None:
+    within = budget()
+    within.reserve(ONE_CALL)
+
+    granted = agent_grant(ONE_CALL, [AGENT], budget=within, card=CARD)
+
+    assert granted == Grant(1, 10_000, Amount(10_000, 10, Decimal(100)))
+    assert within.reserved == granted.reserved
+
+
+def test_an_agent_leaves_other_nodes_what_they_may_use_on_models() -> None:
+    within = budget(calls=12)
+    within.reserve(ONE_CALL.times(3))
+
+    granted = agent_grant(ONE_CALL, [AGENT, ASK, READ], budget=within, card=CARD)
+
+    assert granted == Grant(1, 9000, Amount(9000, 10, Decimal(98)))
+    assert give(ASK, ONE_CALL, within) == Grant(1, 1000, Amount(1000, 1, Decimal(2)))
+
+
+def test_agents_get_the_same_share_whichever_starts_first() -> None:
+    within = budget(calls=20)
+    within.reserve(ONE_CALL.times(2))
+
+    shares = [agent_grant(ONE_CALL, [AGENT] * number, budget=within, card=CARD) for number in (2, 1)]
+
+    assert shares == [Grant(1, 5000, Amount(5000, 10, Decimal(50)))] * 2
+    assert within.left() == NOTHING
+
+
+def test_where_little_is_left_agents_and_other_nodes_get_equal_parts() -> None:
+    within = budget(tokens=9000)
+    within.reserve(ONE_CALL.times(3))
+    greedy = tool_spec("greedy", max_model_tokens=5000)
+
+    granted = agent_grant(ONE_CALL, [AGENT, AGENT, greedy], budget=within, card=UNPRICED)
+
+    assert granted == Grant(1, 3000, Amount(3000, 4, Decimal(50)))
+
+
+def test_an_agent_counts_the_report_as_reserved() -> None:
+    within = budget()
+    within.reserve(Amount(tool_calls=2, tokens=3000))
+
+    granted = agent_grant(ONE_CALL, [AGENT, REPORT], budget=within, card=UNPRICED)
+
+    assert granted is not None
+    assert granted.tokens_per_try == 7000
+
+
+def test_an_agent_that_cannot_have_the_least_is_refused() -> None:
+    within = budget(tokens=999)
+    within.reserve(ONE_CALL)
+
+    assert agent_grant(ONE_CALL, [AGENT], budget=within, card=CARD) is None
+    assert within.reserved == ONE_CALL
+
+
 def test_planning_reserves_its_tries_and_no_calls() -> None:
     within = budget(tokens=2500)
 
@@ -181,3 +241,11 @@ def test_tries_lost_with_their_worker_may_have_used_their_whole_grant() -> None:
     assert usage_of_lost(given, 2, UNPRICED).cost_usd is None
     assert usage_of_lost(given, 0, CARD).total_tokens == 0
     assert usage_of_lost(Grant(tries=3, tokens_per_try=0, reserved=NOTHING), 2, CARD).total_tokens == 0
+
+
+def test_a_call_that_wants_little_output_needs_no_more_room_than_that() -> None:
+    granted = plan_grant(600, 50, budget=budget(tokens=650), card=CARD, is_high_pressure=True)
+
+    assert granted is not None
+    assert granted.tokens_per_try == 650
+    assert plan_grant(600, 50, budget=budget(tokens=649), card=CARD, is_high_pressure=True) is None

@@ -118,6 +118,14 @@ def test_reports_the_option_that_comes_nearest() -> None:
     assert mismatch(["a", 1], schema) == "at '/1': expected string, got 1"
 
 
+def test_what_stands_for_a_private_value_may_stand_for_a_number() -> None:
+    schema: JsonSchema = {"properties": {"card": {"type": "integer", "minimum": 1}, "paid": {"type": "boolean"}}}
+
+    assert mismatch({"card": "<CARD_3f9a2c41>"}, schema) is None
+    assert mismatch({"card": "a <CARD_3f9a2c41>"}, schema) == "at '/card': expected integer, got 'a <CARD_3f9a2c41>'"
+    assert mismatch({"paid": "<CARD_3f9a2c41>"}, schema) == "at '/paid': expected boolean, got '<CARD_3f9a2c41>'"
+
+
 def test_follows_references_of_pydantic_schemas() -> None:
     assert mismatch([{"title": "Hades", "price": 24.99, "tags": ["fast"]}], GAMES) is None
     assert mismatch([{"title": "Hades"}, {"price": None}], GAMES) == "at '/1': missing fields: 'title'"

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.catalog import Catalog, Effect, ToolRole, ToolSpec, Withheld
-from harness.permissions import Permissions, missing_tools, permission_data, unmatched_note, withheld_note
+from harness.permissions import (
+    Permissions,
+    missing_tools,
+    missing_tools_of_loop,
+    permission_data,
+    unmatched_note,
+    withheld_note,
+)
 from tests.builders import catalog, tool_spec
 
 REPORT = tool_spec("report", role=ToolRole.FINAL_SYNTHESIS)
@@ -184,3 +191,16 @@ def test_what_is_withheld_is_told_in_a_line_with_how_it_would_be_allowed() -> No
 
     assert note.startswith("'t0' is withheld: it is denied. 't1' is withheld")
     assert note.endswith("2 more are withheld. no tool matches 'x*': check the spelling")
+
+
+def test_a_loop_lacks_tools_when_all_but_the_writer_of_the_report_are_withheld() -> None:
+    withheld = Permissions(allow=("nosuch*",)).applied_to(catalog(tool_spec("read"), REPORT))
+
+    lacking = missing_tools_of_loop(withheld)
+
+    assert lacking is not None
+    assert lacking.startswith("the run may use no tool of toolkit 'test'")
+    assert "'nosuch*'" in lacking
+    assert missing_tools_of_loop(catalog(REPORT)) is None, "a toolkit that has no others"
+    assert missing_tools_of_loop(catalog(tool_spec("read"), REPORT)) is None
+    assert missing_tools_of_loop(catalog(REPORT).model_copy(update={"tools": ()})) is not None

@@ -1,0 +1,54 @@
+"""How what an agent loop answers and returns stays under what one message can hold, whatever the size of its parts."""
+
+from harness.errors import bounded
+from harness.loop import LoopResult, LoopView
+from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES
+from harness.wire_size import Room, encoded_size
+
+_MAX_TEXT = 10_000
+"""Characters that are kept of the error of a result that does not fit whole."""
+_MAX_CHAR_BYTES = 6
+"""A control character travels as \\u0000."""
+
+
+def fit_loop_result(result: LoopResult, limit: int = MAX_RESULT_BYTES) -> LoopResult:
+    """Return the result within the limit: the newest steps, then the newest events; what is lost is counted."""
+    if encoded_size(result) <= limit:
+        return result
+    least = result.model_copy(
+        update={
+            "report": None,
+            "error": None if result.error is None else bounded(result.error, _MAX_TEXT),
+            "steps": (),
+            "steps_dropped": result.steps_dropped + len(result.steps),
+            "trace": (),
+            "trace_dropped": result.trace_dropped + len(result.trace),
+        }
+    )
+    room = Room(limit - encoded_size(least))
+    report = result.report
+    if report is not None and not room.holds(report):
+        report = bounded(report, room.left // _MAX_CHAR_BYTES)
+        room.take(encoded_size(report))
+    steps = room.last(result.steps)
+    trace = room.last(result.trace)
+    return least.model_copy(
+        update={
+            "report": report,
+            "steps": steps,
+            "steps_dropped": least.steps_dropped - len(steps),
+            "trace": trace,
+            "trace_dropped": least.trace_dropped - len(trace),
+        }
+    )
+
+
+def encode_loop_result(result: LoopResult) -> bytes:
+    """Return the result as JSON, cut as `fit_loop_result` does where it must be."""
+    return fit_loop_result(result).model_dump_json(exclude_unset=True).encode()
+
+
+def fit_loop_view(view: LoopView, limit: int = MAX_ANSWER_BYTES) -> LoopView:
+    """Return the view within the limit, with the newest of its steps that fit."""
+    least = view.model_copy(update={"steps": ()})
+    return least.model_copy(update={"steps": Room(limit - encoded_size(least)).last(view.steps)})
