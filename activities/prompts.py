@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from activities.encodable import encodable
 from harness.calls import PlanRequest
 from harness.catalog import Catalog, Effect, JsonSchema, ToolSpec
 from harness.errors import bounded
@@ -73,8 +74,8 @@ def fenced(label: str, text: str, *, limit: int = MAX_FENCED_CHARS) -> str:
     The code in the boundary is made from the text, so a text would have to hold its own hash to close its fence.
     What merely looks like a boundary is broken up.
     """
-    encodable = text.encode("utf-8", "replace").decode()  # no request can carry a lone surrogate
-    content = _FENCE_LIKE.sub("[ [", cut(encodable, limit))
+    plain = encodable(text)
+    content = _FENCE_LIKE.sub("[ [", cut(plain, limit))
     code = _code(label, content)
     return f"[[begin {label} {code}]]\n{content}\n[[end {label} {code}]]"
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -32,6 +32,10 @@ class Seen:
     body: dict[str, Any]
 
 
+Answering = Reply | Callable[[Seen], Reply]
+"""An answer, or what makes one of a request."""
+
+
 def completion(
     text: str | None, *, finish: str | None = "stop", usage: Any = "default", model: str = "scripted-1", **message: Any
 ) -> dict[str, Any]:
@@ -58,7 +62,7 @@ def error(message: str, *, code: str | None = None, **fields: Any) -> dict[str, 
 class ScriptedServer:
     """Serves its replies in order; the last one is repeated."""
 
-    def __init__(self, *replies: Reply) -> None:
+    def __init__(self, *replies: Answering) -> None:
         self._replies = list(replies)
         self._handlers: set[asyncio.Task[None]] = set()
         self.requests: list[Seen] = []
@@ -94,7 +98,8 @@ class ScriptedServer:
             while seen := await _read_request(reader):
                 self.requests.append(seen)
                 self.request_seen.set()
-                if not await self._answer(self._next_reply(), reader, writer):
+                reply = self._next_reply()
+                if not await self._answer(reply if isinstance(reply, Reply) else reply(seen), reader, writer):
                     return
         except (asyncio.CancelledError, ConnectionError):
             pass
@@ -103,7 +108,7 @@ class ScriptedServer:
             self._handlers.discard(task)
             writer.close()
 
-    def _next_reply(self) -> Reply:
+    def _next_reply(self) -> Answering:
         return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
 
     async def _answer(self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:

@@ -38,7 +38,7 @@ with a star. tests/workflows/test_model_outcomes.py reads this table and holds e
 | 429, quota *                       | QUOTA_EXHAUSTED       | FATAL      | 1     |                                    |
 | 429, throttled *                   | RATE_LIMITED          | TRANSIENT  | 3     | limits the rate or the quota       |
 | 408 *                              | TIMEOUT               | TRANSIENT  | 3     | refused the request (HTTP 408)     |
-| never answers *                    | TIMEOUT               | TRANSIENT  | 3     | the model gave no answer in time   |
+| never answers *                    | TIMEOUT               | TRANSIENT  | 3     | the model gave no answer within    |
 | 409 *                              | PROVIDER_UNAVAILABLE  | TRANSIENT  | 3     | refused the request (HTTP 409)     |
 | 500 *                              | PROVIDER_UNAVAILABLE  | TRANSIENT  | 3     | the model server failed (HTTP 500) |
 | 502 *                              | PROVIDER_UNAVAILABLE  | TRANSIENT  | 3     | the model server failed (HTTP 502) |
@@ -48,5 +48,7 @@ with a star. tests/workflows/test_model_outcomes.py reads this table and holds e
 | connection refused *               | PROVIDER_UNAVAILABLE  | TRANSIENT  | 3     | no connection to the model server  |
 
 An unsupported parameter costs no try: the request is sent again without it, and what a model's server has refused is
-remembered for the worker's life. A Retry-After of up to a day is heeded, up to 30 s of it; any other is ignored.
+remembered for the worker's life. What a step of an agent loop means, which servers tell in several forms, has a table
+of its own in activities/model/step_reading.py. A Retry-After of up to a day is heeded, up to 30 s of it; any other is
+ignored.
 """

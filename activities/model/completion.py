@@ -1,18 +1,25 @@
 """Completions: what a chat answer says, and what it cost."""
 
+import json
 from dataclasses import dataclass, field
 
 from openai.types.chat import ChatCompletion
 from openai.types.chat.chat_completion import Choice
 
+from activities.encodable import encodable
 from activities.model.dialect import schema_text
+from activities.model.json_actions import ACTION_RULES, StepAction
+from activities.model.native_calls import raw_calls
+from activities.model.native_tools import tools_text
 from activities.model.pricing import PriceList
-from activities.model.request import ModelAnswer, ModelError, ModelRequest, estimate_tokens
+from activities.model.request import ModelAnswer, ModelCall, ModelError, ModelRequest
 from activities.model.scrubbing import hide
+from activities.model.step_reading import read_step
+from activities.model.strict_schema import strict_schema
 from activities.model.token_counts import TokenCounts, reported
 from harness.catalog import ModelCard
 from harness.errors import ErrorCode, bounded
-from harness.usage import Usage
+from harness.usage import Usage, estimate_tokens
 
 CUT = "length"
 """Finish reason of an answer that reached its limit."""
@@ -20,6 +27,8 @@ MAX_PROBLEM = 330
 """Characters that are kept of what a server says against an answer."""
 MAX_NAME = 100
 """Characters that are kept of a name that a server gives."""
+ACTION_TEXT = ACTION_RULES + json.dumps(strict_schema(StepAction))
+"""What JSON actions add to a prompt."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +51,24 @@ class Reader:
                 ErrorCode.INVALID_OUTPUT, "the server's answer is no chat completion; check OPENAI_BASE_URL"
             )
         choice = _first_choice(completion)
-        text = hide(_content(choice), self.secrets)
+        message = getattr(choice, "message", None)
         finish = hide(_text(choice, "finish_reason"), self.secrets)
-        usage = self._usage(completion, request, text, is_cut=finish == CUT)
-        problem = _problem(choice, finish, text, _limit(request, usage))
-        if problem:
-            raise ModelError(problem[0], bounded(hide(problem[1], self.secrets), MAX_PROBLEM), usage=usage)
-        named = bounded(hide(_text(completion, "model"), self.secrets), MAX_NAME)
-        return ModelAnswer(text, usage, model=named, finish_reason=bounded(finish, MAX_NAME), latency_ms=latency_ms)
+        written = _text(message, "content") + raw_calls(message)
+        usage = self._usage(completion, request, written, is_cut=finish == CUT)
+        try:
+            _check_end(message, finish, _limit(request, usage))
+            said = read_step(message, _text(message, "content"), request).without(self.secrets)
+        except ModelError as error:
+            problem = bounded(hide(error.message, self.secrets), MAX_PROBLEM)
+            raise ModelError(error.code, problem, usage=usage) from None
+        return ModelAnswer(
+            said.text,
+            usage,
+            model=bounded(hide(_text(completion, "model"), self.secrets), MAX_NAME),
+            finish_reason=bounded(finish, MAX_NAME),
+            latency_ms=latency_ms,
+            calls=said.calls,
+        )
 
     def lost(self, request: ModelRequest) -> Usage:
         """Return what a call cost that was sent but never answered: its prompt, by estimate."""
@@ -79,9 +98,18 @@ class Reader:
 
 
 def estimate_prompt(request: ModelRequest) -> int:
-    """Estimate the prompt tokens of a request, its answer schema included."""
-    schema = schema_text(request)
-    return estimate_tokens(request.system) + estimate_tokens(request.user) + (estimate_tokens(schema) if schema else 0)
+    """Estimate the prompt tokens of a request, with its conversation, its tools and its answer schema.
+
+    Tools count as they would for a server that knows none, which takes a little more.
+    """
+    tools = tools_text(request)
+    told = [text for message in request.messages for text in (message.text, *map(_call_text, message.calls))]
+    optional = [schema_text(request), tools, ACTION_TEXT if tools else "", *told]
+    return sum(map(estimate_tokens, (request.system, request.user, *filter(None, optional))))
+
+
+def _call_text(call: ModelCall) -> str:
+    return f"{call.id} {call.name} {call.arguments}"
 
 
 def _first_choice(completion: ChatCompletion) -> Choice | None:
@@ -96,29 +124,18 @@ def _limit(request: ModelRequest, usage: Usage) -> str:
     return f"{limit} output tokens" + (f", or at a lower one of the server: it counts {used}" if is_lower else "")
 
 
-def _problem(choice: Choice | None, finish: str, text: str, limit: str) -> tuple[ErrorCode, str] | None:
-    """Return why an answer cannot be used; a cut one first, because its text may be empty or look whole."""
-    refusal = getattr(_message(choice), "refusal", None)
+def _check_end(message: object, finish: str, limit: str) -> None:
+    """Refuse an answer for how it ended; a cut one first, because it may be empty, look whole, or be half a call."""
+    refusal = getattr(message, "refusal", None)
     if finish == CUT:
-        return ErrorCode.OUTPUT_TRUNCATED, f"the answer was cut at the limit of {limit}"
+        raise ModelError(ErrorCode.OUTPUT_TRUNCATED, f"the answer was cut at the limit of {limit}")
     if refusal:
-        return ErrorCode.GUARDRAIL_BLOCKED, f"the model refused to answer: {refusal}"
+        raise ModelError(ErrorCode.GUARDRAIL_BLOCKED, f"the model refused to answer: {refusal}")
     if finish == "content_filter":
-        return ErrorCode.GUARDRAIL_BLOCKED, "the server's content filter stopped the answer"
-    if not text.strip():
-        return ErrorCode.INVALID_OUTPUT, "the answer is empty"
-    return None
-
-
-def _message(choice: Choice | None) -> object:
-    return getattr(choice, "message", None)
-
-
-def _content(choice: Choice | None) -> str:
-    return _text(_message(choice), "content")
+        raise ModelError(ErrorCode.GUARDRAIL_BLOCKED, "the server's content filter stopped the answer")
 
 
 def _text(holder: object, name: str) -> str:
     """Return a text that a server sent, empty when it sent something else."""
     value = getattr(holder, name, None)
-    return value if isinstance(value, str) else ""
+    return encodable(value) if isinstance(value, str) else ""

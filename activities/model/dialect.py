@@ -9,6 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, JsonValue
 
+from activities.model.json_actions import StepAction, as_actions
+from activities.model.native_tools import conversation, tool_fields
+from activities.model.refusal import ABOUT_CHOICE, ABOUT_FORMAT, ABOUT_TOOLS, Refusal
 from activities.model.request import ModelRequest
 from activities.model.strict_schema import strict_schema
 from harness.catalog import JsonSchema
@@ -22,33 +25,16 @@ class Feature(StrEnum):
     MAX_COMPLETION_TOKENS = "max_completion_tokens"
     """Name of the output limit that OpenAI's newer models want, and that other servers may not know."""
     MAX_TOKENS = "max_tokens"
+    TOOLS = "tools"
+    """Tool calls, and messages about them."""
+    TOOL_CHOICE = "tool_choice"
+    """The order to call none of the tools that are named."""
 
 
 _OTHER_LIMIT = {
     Feature.MAX_TOKENS: Feature.MAX_COMPLETION_TOKENS,
     Feature.MAX_COMPLETION_TOKENS: Feature.MAX_TOKENS,
 }
-_ABOUT_FORMAT = re.compile(
-    r"response[ _]format|json[ _]schema|json[ _]object|structured[ _]output|json mode|guided|grammar", re.IGNORECASE
-)
-_IS_REFUSAL = re.compile(
-    r"unsupported|not support|unrecogni[sz]ed|unknown|not (?:permitted|allowed)|unexpected|invalid|unavailable|must be"
-    r"|extra|failed to parse",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why a server says that it refused a request."""
-
-    text: str
-    parameter: str = ""
-    """The parameter that it names as the cause; empty when it names none."""
-
-    def is_about(self, pattern: re.Pattern[str]) -> bool:
-        """Return whether the cause matches: the parameter when one is named, since a text may quote the request."""
-        return pattern.search(self.parameter or self.text) is not None
 
 
 @dataclass(frozen=True)
@@ -71,10 +57,18 @@ class Dialect:
         return _OTHER_LIMIT[preferred] if preferred in self.refused else preferred
 
     def refused_by(self, refusal: Refusal, request: ModelRequest) -> Feature | None:
-        """Return what of this dialect a server refused; None when it refused something else, or nothing is left."""
-        if not _IS_REFUSAL.search(refusal.text):
+        """Return what of this dialect a server refused; None when it refused something else, or nothing is left.
+
+        Args:
+            refusal: What the server said.
+            request: What it was asked, in the form that `form` gave it.
+        """
+        if not refusal.is_of_form:
             return None
-        if request.answer is not None and self.answer_format and refusal.is_about(_ABOUT_FORMAT):
+        if _has_native_tools(request) and refusal.is_about(ABOUT_TOOLS):
+            is_choice = request.must_answer and self.has_tool_choice and refusal.is_about(ABOUT_CHOICE)
+            return Feature.TOOL_CHOICE if is_choice else Feature.TOOLS
+        if request.answer is not None and self.answer_format and refusal.is_about(ABOUT_FORMAT):
             return self.answer_format
         has_other_limit = _OTHER_LIMIT[self.limit] not in self.refused
         if has_other_limit and refusal.is_about(re.compile(rf"\b{self.limit}\b")):
@@ -85,8 +79,17 @@ class Dialect:
         """Return the dialect that does without one thing more."""
         return replace(self, refused=self.refused | {feature})
 
+    @property
+    def has_tool_choice(self) -> bool:
+        """Return whether a model can be told to call nothing."""
+        return Feature.TOOL_CHOICE not in self.refused
+
+    def form(self, request: ModelRequest) -> ModelRequest:
+        """Return a request in the form in which it is put: without tools, when the server has refused them."""
+        return as_actions(request) if Feature.TOOLS in self.refused and _has_native_tools(request) else request
+
     def body(self, request: ModelRequest, model: str) -> dict[str, Any]:
-        """Return the arguments of the chat call."""
+        """Return the arguments of the chat call for a request that is in its form."""
         system = request.system
         extra: dict[str, Any] = {}
         if request.answer is not None and self.answer_format is Feature.JSON_SCHEMA:
@@ -98,10 +101,13 @@ class Dialect:
             )
             if self.answer_format is Feature.JSON_OBJECT:
                 extra = {"response_format": {"type": "json_object"}}
+        if _has_native_tools(request):
+            extra |= tool_fields(request, has_choice=self.has_tool_choice)
         roles = (("system", system), ("user", request.user))
+        first = [{"role": role, "content": text} for role, text in roles if text]
         return {
             "model": model,
-            "messages": [{"role": role, "content": text} for role, text in roles if text],
+            "messages": [*first, *conversation(request)],
             self.limit.value: request.max_output_tokens,
             **extra,
         }
@@ -129,6 +135,11 @@ def schema_text(request: ModelRequest) -> str:
     """Return the schema of a structured answer as text, empty when text is asked for."""
     value: JsonValue = _schema(request.answer) if request.answer else None
     return json.dumps(value, separators=(",", ":")) if value else ""
+
+
+def _has_native_tools(request: ModelRequest) -> bool:
+    """Return whether a request speaks of tools in the terms of the chat API."""
+    return request.answer is not StepAction and bool(request.tools or any(m.calls for m in request.messages))
 
 
 @cache

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 import httpx2
 import openai
 
-from activities.model.dialect import Refusal
+from activities.model.refusal import Refusal
 from activities.model.request import ModelError
 from activities.model.scrubbing import scrub
 from harness.errors import ErrorCode, bounded
@@ -43,11 +43,20 @@ _PROVIDERS_CODES = frozenset(
     }
 )
 """What another provider, asked the same, may well not fail with."""
+_NO_TOOLS = re.compile(
+    r"supports? tool|support the provided 'tool|tools? param\b.{0,20}jinja|unsupported param: tool", re.IGNORECASE
+)
+"""A refusal of tools under a status that says something else: 404 at OpenRouter, 500 at llama.cpp."""
 _FILTERED = re.compile(r"content[_ ](?:filter|policy|management)", re.IGNORECASE)
 
 
-def as_model_error(error: Exception, *, secrets: Iterable[str] = (), now: datetime | None = None) -> ModelError:
-    """Return a client error as a ModelError. `now` is the time against which a Retry-After date is read."""
+def as_model_error(
+    error: Exception, *, secrets: Iterable[str] = (), now: datetime | None = None, limit: timedelta | None = None
+) -> ModelError:
+    """Return a client error as a ModelError.
+
+    `now` is the time against which a Retry-After date is read, `limit` the time that the call had.
+    """
     match error:
         case ModelError():
             return error
@@ -55,7 +64,7 @@ def as_model_error(error: Exception, *, secrets: Iterable[str] = (), now: dateti
             code, text = _from_status(error)
             wait = retry_after_s(error.response.headers, now or datetime.now(UTC))
         case openai.APITimeoutError() | TimeoutError() | asyncio.TimeoutError() | httpx2.TimeoutException():
-            code, text, wait = ErrorCode.TIMEOUT, "the model gave no answer in time", None
+            code, text, wait = ErrorCode.TIMEOUT, _late(error, limit), None
         case openai.APIConnectionError() | httpx2.TransportError():
             code, text, wait = *_from_connection(error), None
         case UnicodeEncodeError():
@@ -71,10 +80,14 @@ def as_model_error(error: Exception, *, secrets: Iterable[str] = (), now: dateti
 
 
 def refusal_of(error: Exception, *, secrets: Iterable[str] = ()) -> Refusal | None:
-    """Return why a server refused a request by HTTP 400 or 422; None for anything else and for too long a prompt."""
-    if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
+    """Return why a server refused a request by HTTP 400 or 422; None for anything else and for too long a prompt.
+
+    A refusal of tools counts whatever its status is.
+    """
+    if not isinstance(error, openai.APIStatusError):
         return None
-    if _is_overflow(error, _said(error)):
+    is_usual = isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError)
+    if _is_overflow(error, _said(error)) or not (is_usual or _NO_TOOLS.search(_said(error))):
         return None
     return Refusal(scrub(f"{_said(error)} {error.code or ''}", secrets), str(error.param or ""))
 
@@ -188,6 +201,13 @@ def _from_connection(error: Exception) -> tuple[ErrorCode, str]:
         reasons.append(str(cause))
         cause = cause.__cause__ or cause.__context__
     return ErrorCode.PROVIDER_UNAVAILABLE, f"no connection to the model server: {reasons[-1] or reasons[0]}"
+
+
+def _late(error: Exception, limit: timedelta | None) -> str:
+    if isinstance(error.__cause__ or error, httpx2.ConnectTimeout):
+        return "no connection to the model server in time"
+    within = f"within {limit.total_seconds():g} s" if limit else "in time"
+    return f"the model gave no answer {within}"
 
 
 def _one_line(text: str) -> str:

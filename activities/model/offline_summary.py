@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from activities.model.offline_writer import OFFLINE_LINE
-from harness.errors import bounded
 
 MAX_SOURCE_CHARS = 200
 MAX_SOURCES = 10
 MAX_ITEMS = 3
+MOST_COUNTED = 12
+"""A larger count would be a figure that no source has, which grounding takes for made up."""
 TASK_LABELS = ("goal", "preferences", "task", "question")
 
 
@@ -18,14 +19,14 @@ def write_summary(texts: Mapping[str, str], user: str) -> str:
     """Summarise the fenced texts of a prompt, or the prompt itself when it has none."""
     task = next((texts[label] for label in TASK_LABELS if label in texts), "")
     sources = {label: text for label, text in texts.items() if label not in {*TASK_LABELS, "feedback"}}
-    lines = [f"Summary for: {bounded(' '.join((task or user).split()), 200)}"]
+    lines = [f"Summary for: {_head(' '.join((task or user).split()), 200)}"]
     lines += [f"- {label}: {_gist(text)}" for label, text in list(sources.items())[:MAX_SOURCES]]
     if len(sources) > MAX_SOURCES:
-        lines.append(f"- and {len(sources) - MAX_SOURCES} more sources that are not listed here")
+        lines.append(f"- and {_count(len(sources) - MAX_SOURCES)} more sources that are not listed here")
     if not sources:
         lines.append("No source was given.")
     if "feedback" in texts:
-        lines.append(f"An earlier report was rejected: {bounded(' '.join(texts['feedback'].split()), 300)}")
+        lines.append(f"An earlier report was rejected: {_head(' '.join(texts['feedback'].split()), 300)}")
     lines.append(f"{OFFLINE_LINE} It lists what it was given and draws no conclusions.")
     return "\n".join(lines)
 
@@ -34,12 +35,12 @@ def _gist(text: str) -> str:
     try:
         value: JsonValue = json.loads(text)
     except ValueError:
-        return bounded(" ".join(text.split()), MAX_SOURCE_CHARS)
+        return _head(" ".join(text.split()), MAX_SOURCE_CHARS)
     if isinstance(value, list):
         shown = "; ".join(_short(item) for item in value[:MAX_ITEMS])
-        rest = f"; {len(value) - MAX_ITEMS} more" if len(value) > MAX_ITEMS else ""
-        return bounded(f"{len(value)} entries: {shown}{rest}" if value else "no entries", MAX_SOURCE_CHARS)
-    return bounded(_short(value), MAX_SOURCE_CHARS)
+        rest = f"; {_count(len(value) - MAX_ITEMS)} more" if len(value) > MAX_ITEMS else ""
+        return _head(f"{_count(len(value))} entries: {shown}{rest}" if value else "no entries", MAX_SOURCE_CHARS)
+    return _head(_short(value), MAX_SOURCE_CHARS)
 
 
 def _short(value: JsonValue) -> str:
@@ -50,3 +51,12 @@ def _short(value: JsonValue) -> str:
             f"{key} {item if isinstance(item, str | int | float) else _short(item)}" for key, item in value.items()
         )
     return json.dumps(value, ensure_ascii=False)
+
+
+def _head(text: str, limit: int) -> str:
+    """Return the beginning of a text, without saying how much was cut, for the same reason."""
+    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
+
+
+def _count(number: int) -> str:
+    return str(number) if number <= MOST_COUNTED else "many"

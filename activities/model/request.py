@@ -2,13 +2,45 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pydantic import BaseModel
 
+from harness.catalog import JsonSchema
 from harness.errors import ErrorCode, ToolError
 from harness.model_choice import NO_CHOICE, ModelChoice, ModelRole
 from harness.usage import Usage
+
+
+@dataclass(frozen=True)
+class ToolOffer:
+    """A tool that a model may call."""
+
+    name: str
+    description: str
+    parameters: JsonSchema
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """A tool call as a model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+    """JSON text, as the model wrote it."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a conversation, after the system and the user text of the request."""
+
+    role: Literal["user", "assistant", "tool"]
+    text: str = ""
+    calls: tuple[ModelCall, ...] = ()
+    """Of an assistant's message."""
+    call_id: str = ""
+    """The call that a tool's message answers."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +59,16 @@ class ModelRequest:
     """What the run wants in place of the worker's models."""
     on_fallback: bool = False
     """True when an earlier try of the same call ended with a failure of the provider."""
+    messages: tuple[Message, ...] = ()
+    """The conversation so far, after `system` and `user`."""
+    tools: tuple[ToolOffer, ...] = ()
+    """What the model may call; the answer then has calls or a text."""
+    must_answer: bool = False
+    """True when it may call nothing though tools are named, because the conversation has calls of them."""
+    goal: str = ""
+    """What the user has asked for, where that is in the prompt: orders in it that attack the harness block the call."""
+    is_grounded: bool = False
+    """True when figures, prices and dates of a text answer must come from the request's own texts."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +83,8 @@ class ModelAnswer:
     """Why the server says that the answer ended; empty when it does not say."""
     latency_ms: int = 0
     """From sending the request to its answer."""
+    calls: tuple[ModelCall, ...] = ()
+    """The tool calls that the model wants; the text may be empty then."""
 
 
 class ModelError(ToolError):
@@ -70,12 +114,3 @@ class Model(Protocol):
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Answer, or raise ModelError."""
         ...
-
-
-def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of a text, on the high side: a reservation must not be too small.
-
-    Four ASCII characters or one other character count as a token; source: OpenAI's rule of thumb for English.
-    """
-    ascii_chars = sum(1 for char in text if char.isascii())
-    return ascii_chars // 4 + (len(text) - ascii_chars) + 8

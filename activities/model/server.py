@@ -96,7 +96,7 @@ class ModelServer:
 
     async def _exchange(self, call: _Call, dialect: Dialect) -> ModelAnswer | Feature:
         """Send one HTTP request; return the answer, or the feature that the server refused."""
-        card, request, sent_at = call.reader.card, call.request, monotonic()
+        card, request, sent_at = call.reader.card, dialect.form(call.request), monotonic()
         with model_span(self._tracer, card, request) as span:
             try:
                 completion = await self._post(dialect.body(request, card.name), call.deadline)
@@ -118,7 +118,7 @@ class ModelServer:
             return completion
 
     def _failure(self, error: Exception, call: _Call) -> ModelError:
-        failure = as_model_error(error, secrets=self._secrets)
+        failure = as_model_error(error, secrets=self._secrets, limit=call.request.timeout)
         if failure.code is ErrorCode.TIMEOUT and not isinstance(error, APIStatusError):
             # The prompt was on its way, and a provider bills it whether or not anybody waits for the answer.
             failure.usage = call.reader.lost(call.request)

@@ -23,6 +23,8 @@ def model_span(tracer: Tracer, card: ModelCard, request: ModelRequest) -> Iterat
         "gen_ai.request.model": card.name,
         "gen_ai.request.max_tokens": request.max_output_tokens,
     }
+    if request.tools:
+        attributes["whippletree.tools_offered"] = len(request.tools)
     with tracer.start_as_current_span(
         f"chat {card.name}",
         kind=SpanKind.CLIENT,
@@ -43,12 +45,14 @@ def model_span(tracer: Tracer, card: ModelCard, request: ModelRequest) -> Iterat
 
 
 def record_answer(span: Span, answer: ModelAnswer) -> None:
-    """Note who answered, why the answer ended, and what it used."""
+    """Note who answered, why the answer ended, what it used, and how many tool calls it has."""
     record_usage(span, answer.usage)
     if answer.model:
         span.set_attribute("gen_ai.response.model", answer.model)
     if answer.finish_reason:
         span.set_attribute("gen_ai.response.finish_reasons", (answer.finish_reason,))
+    if answer.calls:
+        span.set_attribute("whippletree.tool_calls", len(answer.calls))
 
 
 def record_usage(span: Span, usage: Usage) -> None:

@@ -1,11 +1,12 @@
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from activities.model.bounded import BoundedModel
 from activities.model.completion import estimate_prompt
-from activities.model.request import ModelAnswer, ModelError, ModelRequest
+from activities.model.request import Message, ModelAnswer, ModelCall, ModelError, ModelRequest, ToolOffer
 from harness.errors import ErrorCode
 from harness.model_choice import ModelRole
 from harness.usage import Usage
@@ -83,3 +84,22 @@ async def test_calls_at_the_same_time_share_the_grant() -> None:
 
     first, second = (request.max_output_tokens for request in model.requests)
     assert first + second + 2 * PROMPT <= 1500
+
+
+@pytest.mark.parametrize(
+    "grown",
+    [
+        replace(REQUEST, messages=(Message("tool", "x" * 4000, call_id="c1"),)),
+        replace(REQUEST, messages=(Message("assistant", "", (ModelCall("c1", "search", "x" * 4000),)),)),
+        replace(REQUEST, tools=(ToolOffer("search", "x" * 4000, {}),)),
+    ],
+    ids=["results", "calls", "tools"],
+)
+async def test_a_conversation_and_its_tools_count_for_the_grant(grown: ModelRequest) -> None:
+    model = FakeModel()
+
+    with pytest.raises(ModelError) as caught:
+        await BoundedModel(model, max_tokens=PROMPT + 1000).ask(grown)
+
+    assert caught.value.code is ErrorCode.CONTEXT_OVERFLOW
+    assert model.requests == []

@@ -216,6 +216,7 @@ async def test_a_call_that_takes_too_long_ends_closes_its_connection_and_costs_i
         await asyncio.wait_for(server.client_left.wait(), 2)
 
     assert caught.value.code is ErrorCode.TIMEOUT
+    assert str(caught.value) == "the model gave no answer within 0.1 s"
     assert caught.value.usage.estimated
     assert caught.value.usage.input_tokens > 0
     assert len(server.requests) == 1

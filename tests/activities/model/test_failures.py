@@ -112,3 +112,19 @@ def test_a_date_in_the_near_future_is_honoured() -> None:
     moment = (NOW + timedelta(seconds=90)).strftime("%a, %d %b %Y %H:%M:%S GMT")
 
     assert retry_after_s({"retry-after": moment}, NOW) == 90
+
+
+def test_a_connection_that_takes_too_long_is_not_said_to_have_had_the_whole_limit() -> None:
+    late = openai.APITimeoutError(request=REQUEST)
+    late.__cause__ = httpx2.ConnectTimeout("")
+
+    failure = as_model_error(late, limit=timedelta(seconds=60))
+
+    assert (failure.code, str(failure)) == (ErrorCode.TIMEOUT, "no connection to the model server in time")
+
+
+def test_a_late_answer_is_told_with_its_limit_where_that_is_known() -> None:
+    late = openai.APITimeoutError(request=REQUEST)
+
+    assert str(as_model_error(late, limit=timedelta(seconds=60))) == "the model gave no answer within 60 s"
+    assert str(as_model_error(late)) == "the model gave no answer in time"

@@ -4,19 +4,20 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from activities.model.client import OpenAIModel
-from activities.model.request import ModelError
+from activities.model.request import ModelError, ModelRequest
 from activities.settings import WorkerSettings
 from tests.activities.model.asking import KEY, request_for
+from tests.activities.model.stepping import call, calling, step_request
 from tests.scripted_model import Reply, ScriptedServer, completion, error
 
 
-async def _span_of(server: ScriptedServer) -> ReadableSpan:
+async def _span_of(server: ScriptedServer, request: ModelRequest | None = None) -> ReadableSpan:
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     client = OpenAIModel(WorkerSettings(api_key=KEY, base_url=server.url), tracer_provider=provider)
     try:
-        await client.ask(request_for())
+        await client.ask(request or request_for())
     except ModelError:
         pass
     finally:
@@ -55,6 +56,15 @@ async def test_a_span_says_how_many_tokens_were_cached_and_how_many_were_reasoni
 
     assert attributes["gen_ai.usage.cache_read.input_tokens"] == 4
     assert attributes["gen_ai.usage.reasoning.output_tokens"] == 3
+
+
+async def test_the_span_of_a_step_says_how_many_tools_were_offered_and_called_and_nothing_of_their_content() -> None:
+    async with ScriptedServer(calling(call(), call(call_id="c2"))) as server:
+        attributes = (await _span_of(server, step_request())).attributes or {}
+
+    assert attributes["whippletree.tools_offered"] == 2
+    assert attributes["whippletree.tool_calls"] == 2
+    assert "cats" not in str(attributes)
 
 
 async def test_a_failed_request_is_a_span_with_its_error_type_and_no_secret() -> None:
