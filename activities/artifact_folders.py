@@ -4,6 +4,8 @@ import hashlib
 import re
 from dataclasses import dataclass
 
+from harness.run_ids import root_run_id
+
 _UNSAFE = re.compile(r"[^a-z0-9_.-]|^\.|\.$")
 _MAX_NAME = 200
 """File systems allow 255 bytes in a name."""
@@ -22,8 +24,9 @@ def folder_of(owner: Owner) -> str:
     """Return where the artifacts of a run lie: names that any file system tells apart, also one that ignores case.
 
     What is not a small letter, a digit or one of `_.-` becomes %xx; a long name ends with the digest of the whole one.
+    The agents in a run's plan have their artifacts with it: they read each other's results and private values.
     """
-    return f"{name_of(owner.namespace)}/{name_of(owner.run_id)}"
+    return f"{name_of(owner.namespace)}/{name_of(root_run_id(owner.run_id))}"
 
 
 def name_of(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -45,7 +46,7 @@ class Place:
 
     @property
     def objects(self) -> "ObjectStore":
-        """Return the store; a directory is created."""
+        """Return the store; a directory is created, for its owner alone."""
         if self._objects is None:
             self._objects = self._opened()
         return self._objects
@@ -66,7 +67,7 @@ def find_place(url: str) -> Place:
     if _HALF_SCHEME.match(url):
         return _refuse("a scheme is followed by two slashes")
     if not has_scheme:
-        return _directory(Path(url).expanduser()) if url.strip() else _refuse("it is empty")
+        return _directory_of_path(url) if url.strip() else _refuse("it is empty")
     match scheme.lower():
         case "file":
             return _directory_of_url(url)
@@ -87,9 +88,24 @@ def _directory(path: Path) -> Place:
     folder = path.absolute()
 
     def opened() -> "ObjectStore":
+        _make_private(folder)
         return LocalStore(folder, mkdir=True, automatic_cleanup=True)
 
     return Place(str(folder), opened, folder=folder)
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder and those above it that are missing; what is there already may be shared, and stays so."""
+    with suppress(OSError):  # the library says better what is wrong with it
+        for missing in reversed([path for path in (folder, *folder.parents) if not path.exists()]):
+            missing.mkdir(mode=0o700, exist_ok=True)
+
+
+def _directory_of_path(path: str) -> Place:
+    try:
+        return _directory(Path(path).expanduser())
+    except RuntimeError:
+        return _refuse("it begins with the home of a user that is not there")
 
 
 def _directory_of_url(url: str) -> Place:

@@ -4,34 +4,30 @@ Objects lie under <namespace>/<run>/<sha256>, so that a run's values can be remo
 """
 
 import asyncio
-import hashlib
 import re
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import obstore
-from obstore.exceptions import BaseError
+from obstore.exceptions import AlreadyExistsError, BaseError
 from temporalio import activity
 
 from activities.artifact_folders import Owner, folder_of, name_of
-from activities.artifact_place import ARTIFACTS, CALL_LIMIT, Place, StoreError, find_place, told
+from activities.artifact_place import ARTIFACTS, Place, StoreError, find_place, told
+from activities.store_calls import digest_of, limited, trouble
 from harness.errors import ErrorCode, ToolError, quoted
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta  # which does not exist at run time
 
-T = TypeVar("T")
-
 _FOLDER = re.compile(r"(?!\.)[a-z0-9_.%~-]+(?<!\.)/(?!\.)[a-z0-9_.%~-]+(?<!\.)")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _PROBES = "~probes"
-_LARGE = 262_144
-"""Bytes from which a digest is computed outside the event loop."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +74,12 @@ class ArtifactStore:
         Raises:
             ToolError: PROVIDER_UNAVAILABLE when they could not be written.
         """
-        digest = await _digest_of(data)
+        digest = await digest_of(data)
         path = f"{folder_of(owner)}/{digest}"
-        async with _trouble(f"artifact {digest} cannot be written to {self.name}"):
+        async with trouble(f"artifact {digest} cannot be written to {self.name}"):
             if await self._size_of(path) != len(data):
                 # Not in parts: then it is there whole or not at all.
-                await _limited(obstore.put_async(self._place.objects, path, data, use_multipart=False))
+                await limited(obstore.put_async(self._place.objects, path, data, use_multipart=False))
         return digest
 
     async def get(self, owner: Owner, digest: str) -> bytes:
@@ -98,14 +94,43 @@ class ArtifactStore:
         """Return the bytes of a digest from the folder of a run, as `get`."""
         if not _FOLDER.fullmatch(folder) or not _DIGEST.fullmatch(digest):
             raise self._lost(folder, digest, "that is no reference to an artifact")
-        async with _trouble(f"artifact {digest} cannot be read from {self.name}"):
+        async with trouble(f"artifact {digest} cannot be read from {self.name}"):
             data = await self._bytes_of(f"{folder}/{digest}")
         if data is None:
             raise self._lost(folder, digest, "it is missing")
-        found = await _digest_of(data)
+        found = await digest_of(data)
         if found != digest:
             raise self._lost(folder, digest, f"it is damaged: {len(data):,} bytes with digest {found}")
         return data
+
+    async def put_named(self, owner: Owner, name: str, data: bytes) -> bytes:
+        """Keep bytes under a name, unless there are some already; return those that are there now.
+
+        Args:
+            owner: The run.
+            name: 64 hexadecimal digits that are no digest of anything that is kept.
+            data: At most a few kilobytes.
+
+        Raises:
+            ToolError: PROVIDER_UNAVAILABLE when they could not be written.
+        """
+        path = _named(owner, name)
+        async with trouble(f"object {name} cannot be written to {self.name}"):
+            try:
+                await limited(obstore.put_async(self._place.objects, path, data, use_multipart=False, mode="create"))
+            except AlreadyExistsError:
+                return await self._bytes_of(path) or data
+        return data
+
+    async def get_named(self, owner: Owner, name: str) -> bytes | None:
+        """Return the bytes of a name, None when there are none.
+
+        Raises:
+            ToolError: PROVIDER_UNAVAILABLE when the store cannot tell.
+        """
+        path = _named(owner, name)
+        async with trouble(f"object {name} cannot be read from {self.name}"):
+            return await self._bytes_of(path)
 
     async def check(self) -> None:
         """Write, read and remove a small object.
@@ -115,9 +140,9 @@ class ArtifactStore:
         """
         path, content = f"{_PROBES}/{uuid4().hex}", b"probe"
         try:
-            await _limited(obstore.put_async(self._place.objects, path, content, use_multipart=False))
+            await limited(obstore.put_async(self._place.objects, path, content, use_multipart=False))
             data = await self._bytes_of(path)
-            await _limited(obstore.delete_async(self._place.objects, path))
+            await limited(obstore.delete_async(self._place.objects, path))
         except (BaseError, OSError, ValueError) as error:
             raise StoreError(
                 f"the artifact store {self.name} cannot be used ({told(error)}): make it readable and writable, or "
@@ -129,7 +154,7 @@ class ArtifactStore:
     async def holdings(self, namespace: str) -> list[Holding]:
         """Return what is kept of each run of a namespace, in no order."""
         found: dict[str, Holding] = {}
-        async with _trouble(f"the artifacts in {self.name} cannot be listed"):
+        async with trouble(f"the artifacts in {self.name} cannot be listed"):
             async for meta in self._listed(name_of(namespace)):
                 folder, _, name = meta["path"].rpartition("/")
                 if not self._is_ours(folder, name):
@@ -142,11 +167,11 @@ class ArtifactStore:
         """Remove all that is kept of one run."""
         if not _FOLDER.fullmatch(folder):
             raise ValueError(f"{folder!r} is no folder of a run")
-        async with _trouble(f"the artifacts of {folder} cannot be removed from {self.name}"):
+        async with trouble(f"the artifacts of {folder} cannot be removed from {self.name}"):
             listed = [meta["path"].rpartition("/") async for meta in self._listed(folder)]
             paths = [f"{where}/{name}" for where, _, name in listed if where == folder and self._is_ours(folder, name)]
             with suppress(FileNotFoundError):  # somebody else removes them at the same time
-                await _limited(obstore.delete_async(self._place.objects, paths))
+                await limited(obstore.delete_async(self._place.objects, paths))
             if self._place.folder is not None:
                 await asyncio.to_thread(_tidy, self._place.folder / folder)
 
@@ -161,7 +186,7 @@ class ArtifactStore:
         if self._place.is_empty:
             return None
         try:
-            return (await _limited(obstore.head_async(self._place.objects, path)))["size"]
+            return (await limited(obstore.head_async(self._place.objects, path)))["size"]
         except FileNotFoundError:
             return None
 
@@ -170,8 +195,8 @@ class ArtifactStore:
         if self._place.is_empty:
             return None
         try:
-            answer = await _limited(obstore.get_async(self._place.objects, path))
-            return bytes(await _limited(answer.bytes_async()))
+            answer = await limited(obstore.get_async(self._place.objects, path))
+            return bytes(await limited(answer.bytes_async()))
         except FileNotFoundError:
             return None
 
@@ -179,7 +204,7 @@ class ArtifactStore:
         if self._place.is_empty:
             return
         stream = obstore.list(self._place.objects, prefix, chunk_size=1000)
-        while chunk := await _limited(anext(stream, [])):
+        while chunk := await limited(anext(stream, [])):
             for meta in chunk:
                 yield meta
 
@@ -189,6 +214,12 @@ class ArtifactStore:
             f"artifact {quoted(digest)} of run {quoted(folder, 256)} cannot be had from the store {self.name}: {why}. "
             f"All workers and starters of a run must share one store: set {ARTIFACTS} to the same place for all",
         )
+
+
+def _named(owner: Owner, name: str) -> str:
+    if not _DIGEST.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of an object")
+    return f"{folder_of(owner)}/{name}"
 
 
 def _tidy(folder: Path) -> None:
@@ -203,26 +234,3 @@ def _tidy(folder: Path) -> None:
 def _together(one: Holding, other: Holding) -> Holding:
     newest = max(one.newest, other.newest)
     return Holding(one.folder, one.objects + other.objects, one.size + other.size, newest)
-
-
-async def _digest_of(data: bytes) -> str:
-    digest = hashlib.sha256
-    return (await asyncio.to_thread(digest, data) if len(data) >= _LARGE else digest(data)).hexdigest()
-
-
-async def _limited(call: Awaitable[T]) -> T:
-    """Wait for a call, as long as one may take."""
-    try:
-        async with asyncio.timeout(CALL_LIMIT.total_seconds()):
-            return await call
-    except TimeoutError as error:
-        raise TimeoutError(f"no answer within {CALL_LIMIT.total_seconds():g} s") from error
-
-
-@asynccontextmanager
-async def _trouble(what: str) -> AsyncIterator[None]:
-    """Turn whatever a store may raise into the one error that says: try again."""
-    try:
-        yield
-    except (BaseError, OSError, ValueError) as error:
-        raise ToolError(ErrorCode.PROVIDER_UNAVAILABLE, f"{what} ({told(error)})") from error

@@ -10,8 +10,11 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities.artifacts import ArtifactStore, owner_of_activity
+from activities.encodable import encodable
+from activities.guardrails.vault import Vault
 from activities.model.request import ModelError
 from activities.model.scrubbing import hide
+from activities.off_loop import off_loop
 from activities.try_ledger import TryLedger
 from harness.calls import FailureDetails
 from harness.catalog import USUAL_BACKOFF, Backoff
@@ -27,6 +30,7 @@ from harness.errors import (
     classify,
     encoded_text_size,
 )
+from harness.guardrail import GuardReport
 from harness.recovery import backoff
 from harness.usage import Usage
 
@@ -47,6 +51,10 @@ class ActivityBoundary:
     """Keeps the whole text of an error that is too long for history."""
     waits: Backoff = USUAL_BACKOFF
     """Waits between tries."""
+    vault: Vault | None = None
+    """Takes private values out of the error; None where nothing but texts with placeholders can get into one."""
+    guard: Callable[[], GuardReport | None] = lambda: None
+    """Read when the body failed: what the guardrails say of its model calls."""
 
     async def __aenter__(self) -> None:
         """Begin the body."""
@@ -63,15 +71,34 @@ class ActivityBoundary:
         error = as_tool_error(exc)
         if isinstance(error, NothingDoneError):
             self.ledger.has_begun = False
-        if not isinstance(exc, ToolError) or exc.__cause__ is not None:
-            told = hide("".join(traceback.format_exception(exc)), self.secrets)
-            activity.logger.warning("a call failed\n%s", told)
         try:
-            message = await _bounded(_encodable(hide(error.message, self.secrets)), self.store)
+            if not isinstance(exc, ToolError) or exc.__cause__ is not None:
+                trace = hide("".join(traceback.format_exception(exc)), self.secrets)
+                activity.logger.warning("a call failed\n%s", await self._hidden(trace))
+            message = await _bounded(await self._masked(encodable(hide(error.message, self.secrets))), self.store)
         except asyncio.CancelledError as cancelled:
             return self._cancelled(cancelled)
         self.ledger.record(error.code, message, self.usage(), falls_back=_falls_back(error))
-        return _application_error(error, message, self.ledger, self.waits)
+        return self._application_error(error, message)
+
+    async def _masked(self, text: str) -> str:
+        """Return an error text with placeholders; when they cannot be kept, nothing can bring the values back."""
+        if self.vault is None:
+            return text
+        owner = owner_of_activity()
+        try:
+            async with asyncio.timeout(KEEP_LIMIT_S):
+                return await self.vault.mask(owner, text)
+        except (ToolError, TimeoutError) as exc:
+            activity.logger.warning("private values of an error were not kept: %s", exc)
+            return await self._hidden(text)
+
+    async def _hidden(self, text: str) -> str:
+        """Return a text with the kinds of its private values in their places."""
+        if self.vault is None:
+            return text
+        vault, owner = self.vault, owner_of_activity()
+        return await off_loop(lambda: vault.hidden(owner, text), size=len(text))
 
     def _cancelled(self, exc: asyncio.CancelledError) -> BaseException:
         """Return what a cancelled try ends with: it depends on who cancelled it."""
@@ -82,16 +109,37 @@ class ActivityBoundary:
             self.ledger.record(ErrorCode.TIMEOUT, "cancelled", self.usage())
             # Benign: somebody wanted it, so it is neither logged as a failure nor counted as one.
             benign = ApplicationErrorCategory.BENIGN
-            return ApplicationError(
-                "cancelled", _details(self.ledger), type=CANCELLED, non_retryable=True, category=benign
-            )
+            return ApplicationError("cancelled", self._details(), type=CANCELLED, non_retryable=True, category=benign)
         if details.worker_shutdown:
             return self._failed(ToolError(ErrorCode.TIMEOUT, "the worker was stopped"))
         return exc  # The server knows this try no more, or has paused it: whatever it ends with is not heard.
 
     def _failed(self, error: ToolError) -> ApplicationError:
         self.ledger.record(error.code, error.message, self.usage())
-        return _application_error(error, error.message, self.ledger, self.waits)
+        return self._application_error(error, error.message)
+
+    def _application_error(self, error: ToolError, message: str) -> ApplicationError:
+        falls_back, ledger = _falls_back(error), self.ledger
+        is_retryable = falls_back or classify(error.code) is ErrorClass.TRANSIENT
+        # How long the failed provider wants to be left alone says nothing about the fallback.
+        retry_after_s = None if falls_back else error.retry_after_s
+        wait = backoff(ledger.try_number, jitter=ledger.jitter, retry_after_s=retry_after_s, waits=self.waits)
+        return ApplicationError(
+            message,
+            self._details(),
+            type=error.code,
+            non_retryable=not is_retryable,
+            next_retry_delay=wait if is_retryable else None,
+        )
+
+    def _details(self) -> FailureDetails:
+        """Return the details with the fields that say something only: each byte is kept in history."""
+        ledger, guard = self.ledger, self.guard()
+        begun = {} if ledger.has_begun else {"has_begun": False}
+        guarded = {} if guard is None else {"guard": guard}
+        return FailureDetails.model_validate(
+            {"tries": ledger.tries, "try_number": ledger.try_number, **begun, **guarded}
+        )
 
 
 def as_tool_error(exc: BaseException) -> ToolError:
@@ -138,30 +186,5 @@ async def _bounded(text: str, store: ArtifactStore | None) -> str:
     return bounded_bytes(text, kept=f"whole text: artifact {digest}")
 
 
-def _application_error(error: ToolError, message: str, ledger: TryLedger, waits: Backoff) -> ApplicationError:
-    falls_back = _falls_back(error)
-    is_retryable = falls_back or classify(error.code) is ErrorClass.TRANSIENT
-    # How long the failed provider wants to be left alone says nothing about the fallback.
-    retry_after_s = None if falls_back else error.retry_after_s
-    wait = backoff(ledger.try_number, jitter=ledger.jitter, retry_after_s=retry_after_s, waits=waits)
-    return ApplicationError(
-        message,
-        _details(ledger),
-        type=error.code,
-        non_retryable=not is_retryable,
-        next_retry_delay=wait if is_retryable else None,
-    )
-
-
 def _falls_back(error: ToolError) -> bool:
     return isinstance(error, ModelError) and error.falls_back
-
-
-def _details(ledger: TryLedger) -> FailureDetails:
-    begun = {} if ledger.has_begun else {"has_begun": False}
-    return FailureDetails.model_validate({"tries": ledger.tries, "try_number": ledger.try_number, **begun})
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates, which no UTF-8 payload can carry."""
-    return text.encode("utf-8", errors="replace").decode("utf-8")

@@ -36,6 +36,7 @@ async def draft_plan(model: Model, request: PlanRequest, timeout: timedelta) -> 
             max_output_tokens=request.max_output_tokens,
             timeout=timeout,
             answer=Plan,
+            goal=request.goal,
         )
     )
     try:

@@ -23,6 +23,7 @@ async def pick_tools(model: Model, request: RouteRequest) -> tuple[str, ...]:
             max_output_tokens=request.max_output_tokens,
             timeout=request.timeout,
             answer=ToolPick,
+            goal=request.goal,
         )
     )
     try:

@@ -10,6 +10,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.artifacts import ArtifactStore, owner_of_activity
 from activities.failures import ActivityBoundary
+from activities.guardrails.chain import GuardedModel, Guardrails
 from activities.model.bounded import BoundedModel
 from activities.model.cards import ModelCards
 from activities.model.request import Model
@@ -43,16 +44,18 @@ class RunActivities:
         *,
         secrets: tuple[str, ...] = (),
         model_rate: float | None = None,
+        guardrails: Guardrails | None = None,
     ) -> None:
         """Serve these toolkits by name, with this model for planning and its cards; no error tells a secret.
 
-        `model_rate` is how many requests a second the models take.
+        `model_rate` is how many requests a second the models take; None for `guardrails` writes no audit log.
         """
         self._toolkits = toolkits
         self._model = model
         self._cards = cards
         self._store = store
         self._secrets = secrets
+        self._guardrails = guardrails or Guardrails.of(store)
         self._threads = ToolThreads()
         self._rate = {} if model_rate is None else {"model_rate": model_rate}
 
@@ -69,9 +72,10 @@ class RunActivities:
         """Have the model pick the tools that suit the goal."""
         ledger = TryLedger.resume()
         model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
-        async with ActivityBoundary(ledger, lambda: model.usage, secrets=self._secrets, store=self._store):
+        guarded = self._guardrails.around(model)
+        async with self._boundary(ledger, model, guarded):
             with ledger.beating():
-                names = await pick_tools(model, request)
+                names = await pick_tools(guarded, request)
         return RouteReply(
             names=names,
             usage=model.usage,
@@ -79,6 +83,7 @@ class RunActivities:
             queue_ms=ledger.queue_ms,
             tries=ledger.tries,
             try_number=ledger.try_number,
+            guard=guarded.report,
         )
 
     @activity.defn
@@ -86,9 +91,11 @@ class RunActivities:
         """Have the model draw up a plan."""
         ledger = TryLedger.resume()
         model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
-        async with ActivityBoundary(ledger, lambda: model.usage, secrets=self._secrets, store=self._store):
+        guarded = self._guardrails.around(model)
+        async with self._boundary(ledger, model, guarded):
             with ledger.beating():
-                drafted = await draft_plan(model, request, timeout=request.timeout)
+                await self._guardrails.check_values(request.goal)
+                drafted = await draft_plan(guarded, request, timeout=request.timeout)
         reply = PlanReply(
             plan=drafted.plan,
             usage=model.usage,
@@ -96,6 +103,7 @@ class RunActivities:
             queue_ms=ledger.queue_ms,
             tries=ledger.tries,
             try_number=ledger.try_number,
+            guard=guarded.report,
         )
         return reply.model_copy(update=_about_answer(drafted))
 
@@ -113,6 +121,16 @@ class RunActivities:
             if not isinstance(verdict, Verdict):
                 raise ToolError(ErrorCode.INVALID_OUTPUT, f"the rule returned a {type(verdict).__name__}, no Verdict")
         return verdict
+
+    def _boundary(self, ledger: TryLedger, model: BoundedModel, guarded: GuardedModel) -> ActivityBoundary:
+        """Return the boundary of an activity that asks a model."""
+        return ActivityBoundary(
+            ledger,
+            lambda: model.usage,
+            secrets=self._secrets,
+            store=self._store,
+            guard=lambda: guarded.report,
+        )
 
     def _find(self, name: str) -> Toolkit:
         toolkit = self._toolkits.get(name)

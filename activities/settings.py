@@ -15,6 +15,10 @@ NO_KEY = "none"
 MAX_MODEL_NAME = 200
 PRICES = "WHIPPLETREE_PRICES"
 MODEL_RATE = "WHIPPLETREE_MODEL_RATE"
+AUDIT = "WHIPPLETREE_AUDIT"
+HOME = "WHIPPLETREE_HOME"
+PII = "WHIPPLETREE_PII"
+USUAL_HOME = ".whippletree"
 MOST_PER_SECOND = 10_000
 SHORTEST_SECRET = 8
 """Shorter values of variables are not taken for secrets: hiding them would mangle texts."""
@@ -69,6 +73,10 @@ class WorkerSettings(Endpoint):
     prices: Prices = field(default_factory=dict)
     model_rate: float | None = None
     """Requests a second that the models take, from all workers together; None for any number."""
+    audit: Path | None = Path(USUAL_HOME, "audit")
+    """Where the audit log is kept; None keeps none."""
+    masks_private: bool = True
+    """False to let private values into prompts and histories as they are."""
     other_secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values of variables that are named like secrets: those of tools."""
 
@@ -116,6 +124,8 @@ class WorkerSettings(Endpoint):
             fallback=_fallback(own, _endpoint(environment, "OPENAI_FALLBACK")),
             prices=_prices(_read(environment, PRICES)),
             model_rate=_rate(MODEL_RATE, _read(environment, MODEL_RATE)),
+            audit=_audit(environment),
+            masks_private=_switch(PII, _read(environment, PII)),
             other_secrets=_named_secrets(environment),
         )
 
@@ -196,6 +206,24 @@ def _rate(variable: str, text: str) -> float | None:
     if not 0 < rate <= MOST_PER_SECOND:
         raise SettingsError(f"{variable} must be a number of requests a second, such as 5 or 0.5")
     return rate
+
+
+def _audit(environment: Mapping[str, str]) -> Path | None:
+    text = _read(environment, AUDIT)
+    if text.lower() == "off":
+        return None
+    if "://" in text or not text.isprintable():
+        raise SettingsError(f"{AUDIT} must be a directory, or off for no audit log")
+    try:
+        return Path(text).expanduser() if text else Path(environment.get(HOME) or USUAL_HOME, "audit")
+    except RuntimeError:
+        raise SettingsError(f"{AUDIT} begins with the home of a user that is not there") from None
+
+
+def _switch(variable: str, text: str) -> bool:
+    if text.lower() not in {"", "on", "off"}:
+        raise SettingsError(f"{variable} must be on or off")
+    return text.lower() != "off"
 
 
 def _named_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -14,8 +14,11 @@ from temporalio import activity
 from temporalio.common import RawValue
 
 from activities.argument_errors import argument_error
+from activities.artifact_folders import Owner
 from activities.artifacts import ArtifactStore, owner_of_activity
 from activities.failures import ActivityBoundary, describe_validation
+from activities.guardrails.chain import GuardedModel, Guardrails
+from activities.guardrails.tool_values import given, reported, returned
 from activities.model.bounded import BoundedModel
 from activities.model.request import Model
 from activities.model.scrubbing import hide
@@ -24,12 +27,12 @@ from activities.stored_arguments import loaded
 from activities.tool_artifacts import ToolArtifacts
 from activities.tool_context import ToolContext
 from activities.tool_log import ToolLog
-from activities.tool_result import encode
+from activities.tool_result import check_size, encode
 from activities.tool_signature import keywords_of
 from activities.tool_threads import ToolThreads
 from activities.toolkit import Tool
 from activities.try_ledger import TryLedger
-from harness.artifact import INLINE_BYTES, PREVIEW_CHARS, Artifact
+from harness.artifact import PREVIEW_CHARS, Artifact
 from harness.binding import reuse_key
 from harness.calls import ToolReply, ToolRequest
 from harness.catalog import USUAL_BACKOFF, Backoff, Effect, ToolRole
@@ -51,10 +54,11 @@ class ToolActivities:
         *,
         secrets: tuple[str, ...] = (),
         gate: RateGate | None = None,
+        guardrails: Guardrails | None = None,
     ) -> None:
         """Serve these tools by name, with this model for those that call one; no error tells a secret.
 
-        Results that are too large for history go to the store.
+        Results that are too large for history go to the store. Private values do so with the usual guardrails, too.
         """
         self._tools = tools
         self._model = model
@@ -62,6 +66,7 @@ class ToolActivities:
         self._secrets = secrets
         self._threads = ToolThreads()
         self._gate = gate or RateGate()
+        self._guardrails = guardrails or Guardrails.of(store)
 
     @activity.defn(dynamic=True)
     async def call_tool(self, args: Sequence[RawValue]) -> ToolReply:
@@ -70,23 +75,30 @@ class ToolActivities:
         ledger.has_begun = False
         request = ToolRequest.model_validate_json(args[0].payload.data)
         model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
+        guarded = self._guardrails.around(model, is_saving=request.is_saving)
         boundary = ActivityBoundary(
-            ledger, lambda: model.usage, secrets=self._secrets, store=self._store, waits=self._waits()
+            ledger,
+            lambda: model.usage,
+            secrets=self._secrets,
+            store=self._store,
+            waits=self._waits(),
+            vault=self._guardrails.vault,
+            guard=lambda: guarded.report,
         )
         async with boundary:
             with ledger.beating():
-                result = await self._call(request, model, ledger)
+                result = await self._call(request, guarded, ledger)
         return _reply(ledger, model.usage, result)
 
-    async def _call(self, request: ToolRequest, model: BoundedModel, ledger: TryLedger) -> dict[str, Any]:
+    async def _call(self, request: ToolRequest, model: GuardedModel, ledger: TryLedger) -> dict[str, Any]:
         """Return the fields of the reply that tell the result."""
-        tool = self._find(activity.info().activity_type)
+        tool, owner, node_id = self._find(activity.info().activity_type), owner_of_activity(), _node_id()
         _refuse_changed(tool, request)
-        arguments = await self._arguments(request)
+        arguments = await self._arguments(request, owner)
         key = {"key": reuse_key(tool.spec, arguments)} if request.stored and tool.spec.is_reusable else {}
         if key and key["key"] in request.written:
             return {**key, "is_reused": True}
-        keywords = _validated(tool, arguments)
+        keywords = _validated(tool, await self._restored(arguments, request, owner))
         if not self._gate.is_open(tool.spec.name, tool.spec.rate_limit):
             ledger.note_wait(await self._gate.enter_tool(tool.spec))
         given_up = threading.Event()
@@ -101,20 +113,31 @@ class ToolActivities:
         finally:
             given_up.set()
         self._gate.end_pause_of_tool(tool.spec)
-        plain, data = encode(tool, value, limit=request.max_result_bytes, node_id=_node_id())
-        return {**await self._result(tool, plain, data), **key}
+        plain, data = encode(tool, value, limit=request.max_result_bytes, node_id=node_id)
+        told = await returned(self._guardrails.vault, owner, plain, data)
+        if told.is_masked:
+            check_size(tool, len(told.data), limit=request.max_result_bytes, node_id=node_id)
+        result = await self._result(tool, told.plain, told.data, inline_bytes=request.inline_bytes)
+        report = reported(told, model, where=f"{tool.spec.name} {node_id}")
+        return {**result, **key, **({"guard": report} if report else {})}
 
-    async def _arguments(self, request: ToolRequest) -> dict[str, JsonValue]:
+    async def _arguments(self, request: ToolRequest, owner: Owner) -> dict[str, JsonValue]:
         if not request.stored:
             return request.arguments
         try:
-            return await loaded(request.arguments, request.stored, self._store, owner_of_activity())
+            return await loaded(request.arguments, request.stored, self._store, owner)
         except ToolError as error:
             raise ToolError(error.code, f"node {_node_id()!r}: {error.message}") from error
 
-    async def _result(self, tool: Tool, plain: JsonValue, data: bytes) -> dict[str, Any]:
+    async def _restored(
+        self, arguments: dict[str, JsonValue], request: ToolRequest, owner: Owner
+    ) -> Mapping[str, JsonValue]:
+        size = sum(each.artifact.size for each in request.stored)
+        return await given(self._guardrails.vault, owner, arguments, size=size)
+
+    async def _result(self, tool: Tool, plain: JsonValue, data: bytes, *, inline_bytes: int) -> dict[str, Any]:
         """Return the result as it travels; a report always travels whole, because the workflow must read it."""
-        if len(data) <= INLINE_BYTES or tool.spec.role is ToolRole.FINAL_SYNTHESIS:
+        if len(data) <= inline_bytes or tool.spec.role is ToolRole.FINAL_SYNTHESIS:
             return {"value": plain}
         digest = await self._store.put(owner_of_activity(), data)
         preview = data[: 4 * PREVIEW_CHARS].decode(errors="ignore")[:PREVIEW_CHARS]
@@ -141,14 +164,17 @@ class ToolActivities:
         return tool.spec.backoff if tool else USUAL_BACKOFF
 
     def _context(
-        self, tool: Tool, request: ToolRequest, model: BoundedModel, ledger: TryLedger, given_up: threading.Event
+        self, tool: Tool, request: ToolRequest, model: GuardedModel, ledger: TryLedger, given_up: threading.Event
     ) -> ToolContext:
         info, loop, context = activity.info(), asyncio.get_running_loop(), contextvars.copy_context()
-        run_id, node_id = info.workflow_id or info.activity_id, _node_id()
+        run_id, node_id, owner = info.workflow_id or info.activity_id, _node_id(), owner_of_activity()
         call = {"run_id": run_id, "node_id": node_id, "try_number": info.attempt, "tool": tool.spec.name}
 
+        def private_hidden(text: str) -> str:
+            return self._guardrails.vault.hidden(owner, text)
+
         def beat(message: str | None) -> None:
-            told = None if message is None else hide(str(message), self._secrets)
+            told = None if message is None else private_hidden(hide(str(message), self._secrets))
             loop.call_soon_threadsafe(ledger.say, told, context=context)
 
         return ToolContext(
@@ -161,8 +187,8 @@ class ToolActivities:
             max_tokens=request.max_tokens,
             feedback=request.feedback,
             try_id=uuid4().hex,
-            logger=ToolLog(call, secrets=self._secrets),
-            artifacts=ToolArtifacts(self._store, owner_of_activity(), loop),
+            logger=ToolLog(call, secrets=self._secrets, hide_private=private_hidden),
+            artifacts=ToolArtifacts(self._store, owner, loop),
             beat=beat,
             cancelled=given_up,
         )
@@ -199,7 +225,7 @@ def _node_id() -> str:
     return activity.info().activity_id.partition("@")[0]
 
 
-def _fitting(tool: Tool, arguments: dict[str, JsonValue]) -> BaseModel | None:
+def _fitting(tool: Tool, arguments: Mapping[str, JsonValue]) -> BaseModel | None:
     """Return arguments whose values are plain and fit as they are, which spares writing and reading their JSON.
 
     What does not fit so may fit as JSON: a text that stands for a date.
@@ -212,7 +238,7 @@ def _fitting(tool: Tool, arguments: dict[str, JsonValue]) -> BaseModel | None:
         return None
 
 
-def _validated(tool: Tool, arguments: dict[str, JsonValue]) -> dict[str, Any]:
+def _validated(tool: Tool, arguments: Mapping[str, JsonValue]) -> dict[str, Any]:
     try:
         model = _fitting(tool, arguments) or tool.arguments.model_validate_json(json.dumps(arguments), strict=True)
     except ValidationError as exc:

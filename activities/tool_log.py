@@ -1,10 +1,11 @@
-"""The log of a tool: the standard library's, with run, node and try in each record and no secret in any."""
+"""The log of a tool: the standard library's, with run, node and try in each record, no secret and no private value."""
 
 import logging
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from activities.guardrails.masked_texts import without_private
 from activities.model.scrubbing import hide
 
 TOOL_LOGGER = "whippletree.tools"
@@ -12,19 +13,26 @@ TOOL_LOGGER = "whippletree.tools"
 
 
 class ToolLog(logging.LoggerAdapter[logging.Logger]):
-    """Adds what is known of the call to each record, and hides secrets in its text."""
+    """Adds what is known of the call to each record, and hides secrets and private values in its text."""
 
-    def __init__(self, call: Mapping[str, object] | None = None, *, secrets: tuple[str, ...] = ()) -> None:
-        """Log for a call; `call` has what each record is to carry."""
+    def __init__(
+        self,
+        call: Mapping[str, object] | None = None,
+        *,
+        secrets: tuple[str, ...] = (),
+        hide_private: Callable[[str], str] = without_private,
+    ) -> None:
+        """Log for a call; `call` has what each record is to carry, `hide_private` cleans a text of private values."""
         super().__init__(logging.getLogger(TOOL_LOGGER), dict(call or {}))
         self._secrets = secrets
+        self._hide_private = hide_private
 
     def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:  # noqa: ANN401 - as in logging
         """Log a record; its text is put together here, because a secret may be in its arguments or its traceback."""
         if not self.isEnabledFor(level):
             return
         text, trace = _text(msg, args), _trace(kwargs.pop("exc_info", None))
-        told = hide(f"{text}\n{trace}" if trace else text, self._secrets)
+        told = self._hide_private(hide(f"{text}\n{trace}" if trace else text, self._secrets))
         own = kwargs.pop("extra", None) or {}
         above = kwargs.pop("stacklevel", 1) + 1  # the line of the tool, not this one
         self.logger.log(level, "%s", told, extra={**own, **(self.extra or {})}, stacklevel=above, **kwargs)

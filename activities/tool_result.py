@@ -27,17 +27,35 @@ def encode(tool: Tool, value: object, *, limit: int, node_id: str) -> tuple[Json
         if type(value) not in _ALWAYS_JSON:
             _refuse_what_json_lacks(tool.result.dump_python(value, warnings="error"))
         plain: JsonValue = tool.result.dump_python(value, mode="json", warnings="error")
-        encoded = _ENCODER.encode(plain).encode()
+        encoded = as_bytes(plain)
         tool.result.validate_json(encoded)
     except (ValidationError, PydanticSerializationError, ValueError, RecursionError) as exc:
         detail = describe_validation(exc) if isinstance(exc, ValidationError) else f"{type(exc).__name__}: {exc}"
         raise ToolError(ErrorCode.INVALID_OUTPUT, f"{name} returned what no JSON of its type holds: {detail}") from exc
-    if len(encoded) > limit:
+    check_size(tool, len(encoded), limit=limit, node_id=node_id)
+    return plain, encoded
+
+
+def as_bytes(plain: JsonValue) -> bytes:
+    """Return the encoding of a JSON value.
+
+    Raises:
+        ValueError: when a number in it is not finite, or a text has lone surrogates.
+    """
+    return _ENCODER.encode(plain).encode()
+
+
+def check_size(tool: Tool, size: int, *, limit: int, node_id: str) -> None:
+    """Refuse a result that is too large.
+
+    Raises:
+        ToolError: PAYLOAD_TOO_LARGE.
+    """
+    if size > limit:
         raise ToolError(
             ErrorCode.PAYLOAD_TOO_LARGE,
-            f"node {node_id!r}: the result of {name} has {len(encoded):,} bytes, the limit is {limit:,}; return less",
+            f"node {node_id!r}: the result of {tool.spec.name} has {size:,} bytes, the limit is {limit:,}; return less",
         )
-    return plain, encoded
 
 
 def _refuse_what_json_lacks(value: object) -> None:

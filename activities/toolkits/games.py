@@ -112,6 +112,7 @@ async def summarizer_node(
             user="\n\n".join(parts),
             max_output_tokens=MAX_REPORT_TOKENS,
             timeout=MODEL_TIMEOUT,
+            is_grounded=True,
         )
     )
     return RecommendationSummary(report=answer.text.strip())

@@ -4,11 +4,12 @@ from datetime import timedelta
 
 from pydantic import JsonValue
 
-from activities.model.request import ModelRequest, estimate_tokens
+from activities.model.request import ModelRequest
 from activities.prompts import FENCE_RULE, fenced, fenced_json
 from activities.toolkit import MODEL_TOOL_TIMEOUT, Report, ToolContext, Toolkit, tool
 from harness.catalog import ToolRole
 from harness.model_choice import ModelRole
+from harness.usage import estimate_tokens
 
 MAX_REPORT_TOKENS = 1200
 MODEL_TIMEOUT = MODEL_TOOL_TIMEOUT - timedelta(seconds=5)
@@ -51,6 +52,7 @@ async def write_report(instructions: str, sources: list[JsonValue], context: Too
             user="\n\n".join([*parts, *_fenced_sources(sources, room)]),
             max_output_tokens=MAX_REPORT_TOKENS,
             timeout=MODEL_TIMEOUT,
+            is_grounded=True,
         )
     )
     return Report(report=answer.text.strip())

@@ -3,6 +3,8 @@
 import asyncio
 import hashlib
 import http.server
+import os
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from activities import artifacts
+from activities import store_calls
 from activities.artifact_folders import Owner, folder_of
 from activities.artifact_place import StoreError
 from activities.artifacts import ArtifactStore
@@ -163,6 +165,36 @@ def test_different_ids_have_different_folders_whatever_the_case() -> None:
     assert folder_of(Owner("my.ns", "run-1_a")) == "my.ns/run-1_a"
 
 
+def test_an_agent_in_a_plan_has_its_artifacts_with_the_run() -> None:
+    assert folder_of(Owner("default", "run-1::agent@0")) == "default/run-1"
+
+
+async def test_the_first_value_of_a_name_stays(store: ArtifactStore) -> None:
+    assert await store.get_named(OWNER, DIGEST) is None
+    assert await store.put_named(OWNER, DIGEST, b"first") == b"first"
+    assert await store.put_named(OWNER, DIGEST, b"second") == b"first"
+    assert await store.get_named(OWNER, DIGEST) == b"first"
+
+
+async def test_of_many_that_name_a_value_at_once_one_wins_for_all(store: ArtifactStore) -> None:
+    told = await asyncio.gather(*(store.put_named(OWNER, DIGEST, str(number).encode()) for number in range(20)))
+
+    assert len(set(told)) == 1
+
+
+async def test_named_values_are_counted_and_removed_with_their_run(store: ArtifactStore) -> None:
+    await store.put_named(OWNER, DIGEST, b"value")
+
+    assert [holding.objects for holding in await store.holdings("default")] == [1]
+    await store.delete(folder_of(OWNER))
+    assert await store.get_named(OWNER, DIGEST) is None
+
+
+async def test_a_name_that_listings_would_not_see_is_refused(store: ArtifactStore) -> None:
+    with pytest.raises(ValueError, match="is no name of an object"):
+        await store.put_named(OWNER, "../key", b"value")
+
+
 @pytest.mark.parametrize("reference", ["", "x", "../" + "0" * 64, "0" * 63, "A" * 64])
 async def test_a_malformed_digest_is_refused(store: ArtifactStore, reference: str) -> None:
     with pytest.raises(ToolError, match="that is no reference to an artifact"):
@@ -295,9 +327,37 @@ async def test_a_provider_that_refuses_is_unavailable_and_no_secret_is_told() ->
 
 @pytest.mark.usefixtures("provider")
 async def test_a_provider_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(artifacts, "CALL_LIMIT", timedelta(seconds=0.2))
+    monkeypatch.setattr(store_calls, "CALL_LIMIT", timedelta(seconds=0.2))
 
     with pytest.raises(ToolError, match=r"no answer within 0\.2 s") as error:
         await ArtifactStore.open("s3://slow/prefix").get(OWNER, DIGEST)
 
     assert error.value.code is ErrorCode.PROVIDER_UNAVAILABLE
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+async def test_only_its_owner_may_enter_a_store_that_is_made(tmp_path: Path) -> None:
+    await ArtifactStore.open(str(tmp_path / "new" / "store")).put(OWNER, DATA)
+
+    assert (mode_of(tmp_path / "new"), mode_of(tmp_path / "new" / "store")) == (0o700, 0o700)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+async def test_a_store_that_is_shared_already_stays_so(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store").chmod(0o775)
+    (tmp_path / "usual").mkdir()
+
+    await ArtifactStore.open(str(tmp_path / "store")).put(OWNER, DATA)
+
+    assert mode_of(tmp_path / "store") == 0o775
+    assert mode_of(file_of(tmp_path).parent) == mode_of(tmp_path / "usual")
+
+
+def test_a_store_in_a_home_that_nobody_has_is_refused() -> None:
+    with pytest.raises(StoreError, match="it begins with the home of a user that is not there"):
+        ArtifactStore.open("~nobody-of-this-name/store")

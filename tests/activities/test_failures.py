@@ -13,6 +13,7 @@ from activities.failures import ActivityBoundary
 from activities.try_ledger import TryLedger
 from harness.calls import FailureDetails
 from harness.errors import MAX_ERROR_BYTES, bounded, encoded_text_size
+from harness.guardrail import Guardrail, GuardReport
 from harness.usage import Usage
 
 SECRET = "hunter22"
@@ -65,3 +66,21 @@ async def test_without_a_store_the_text_is_cut_and_nothing_else_happens(tmp_path
     assert error.type == "TOOL_EXECUTION_FAILED"
     assert error.message.endswith(" [1000014 bytes, cut]")
     assert encoded_text_size(error.message) <= MAX_ERROR_BYTES
+
+
+async def test_a_failure_tells_what_the_guardrails_say_and_nothing_when_they_are_silent() -> None:
+    told = GuardReport(ran=(Guardrail.INJECTION,))
+
+    async def failing(guard: GuardReport | None) -> FailureDetails:
+        async with ActivityBoundary(TryLedger.resume(), Usage, guard=lambda: guard):
+            raise RuntimeError("boom")
+        raise AssertionError
+
+    found = []
+    for guard in (told, None):
+        with pytest.raises(ApplicationError) as error:
+            await ActivityEnvironment().run(failing, guard)
+        found.append(error.value.details[0])
+
+    assert [details.guard for details in found] == [told, None]
+    assert "guard" not in found[1].model_dump(exclude_unset=True)

@@ -38,6 +38,7 @@ async def test_returns_the_plan_and_what_it_cost() -> None:
     [request] = model.requests
     assert (request.role, request.answer, request.timeout) == (ModelRole.PLANNER, Plan, TIMEOUT)
     assert request.max_output_tokens == 4000
+    assert request.goal == "a calm game"
 
 
 async def test_an_answer_that_is_no_plan_is_paid_for_too() -> None:

@@ -169,3 +169,28 @@ def test_a_bad_price_file_is_refused_in_one_line_that_names_the_variable(tmp_pat
         WorkerSettings.from_environment({"WHIPPLETREE_PRICES": str(path)})
 
     assert "\n" not in str(caught.value)
+
+
+def test_the_audit_log_lies_in_the_state_directory_unless_a_setting_says_otherwise() -> None:
+    assert WorkerSettings.from_environment({}).audit == Path(".whippletree/audit")
+    assert WorkerSettings.from_environment({"WHIPPLETREE_HOME": "/state"}).audit == Path("/state/audit")
+    assert WorkerSettings.from_environment({"WHIPPLETREE_AUDIT": "/logs"}).audit == Path("/logs")
+    assert WorkerSettings.from_environment({"WHIPPLETREE_AUDIT": "Off"}).audit is None
+
+
+def test_an_audit_log_that_is_no_directory_is_refused() -> None:
+    with pytest.raises(SettingsError, match="WHIPPLETREE_AUDIT must be a directory, or off for no audit log"):
+        WorkerSettings.from_environment({"WHIPPLETREE_AUDIT": "s3://bucket/audit"})
+
+
+def test_private_values_are_masked_unless_a_setting_says_otherwise() -> None:
+    assert WorkerSettings.from_environment({}).masks_private
+    assert WorkerSettings.from_environment({"WHIPPLETREE_PII": "on"}).masks_private
+    assert not WorkerSettings.from_environment({"WHIPPLETREE_PII": "OFF"}).masks_private
+    with pytest.raises(SettingsError, match="WHIPPLETREE_PII must be on or off"):
+        WorkerSettings.from_environment({"WHIPPLETREE_PII": "no"})
+
+
+def test_a_home_that_nobody_has_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"^WHIPPLETREE_AUDIT begins with the home of a user that is not there"):
+        WorkerSettings.from_environment({"WHIPPLETREE_AUDIT": "~nobody-of-this-name/audit"})
