@@ -9,7 +9,19 @@ from harness.catalog import Effect, RateLimit, ToolRole, ToolSpec
 from harness.rate_limits import MODEL_LIMIT
 
 RESERVED_NAMES = frozenset(
-    {"describe_catalog", "draft_plan", "keep_state", "load_state", "route_tools", "verify_report"}
+    {
+        "begin_loop",
+        "describe_catalog",
+        "draft_plan",
+        "keep_state",
+        "load_state",
+        "recall_fact",
+        "remember_fact",
+        "route_tools",
+        "summarise_steps",
+        "take_step",
+        "verify_report",
+    }
 )
 """Activities of the harness itself; a tool runs as an activity of its own name."""
 MAX_NAME_CHARS = 64
