@@ -17,6 +17,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from activities.artifact_folders import Owner
 from activities.artifacts import ArtifactStore
+from activities.guardrails.chain import Guardrails
+from activities.loop.loop_activities import LoopActivities
 from activities.model.cards import ModelCards
 from activities.model.request import ModelAnswer, ModelError, ModelRequest
 from activities.run_activities import RunActivities
@@ -204,6 +206,7 @@ async def stage(
             RunActivities({kit.name: kit}, model, lambda _: CARDS, store),
             ToolActivities(served, model, store),
             StateActivities(store),
+            LoopActivities(model, store, guardrails=Guardrails.of(store)),
         ),
         task_queue=task_queue,
         max_cached_workflows=max_cached_workflows,

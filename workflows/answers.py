@@ -6,10 +6,11 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from harness.message_fit import fit_view
-    from harness.run import NodeReport, RunResult, RunView
+    from harness.run import NodeReport, RunResult, RunStatus, RunView
     from harness.schedule import NodeStatus
 
-from workflows.run_state import Ending, RunState
+from workflows.run_core import Ending
+from workflows.run_state import RunState
 
 MAX_NODES_SHOWN = 1000
 _REMARKABLE = frozenset({NodeStatus.RUNNING, NodeStatus.FAILED})
@@ -17,10 +18,11 @@ _REMARKABLE = frozenset({NodeStatus.RUNNING, NodeStatus.FAILED})
 
 def result_of(state: RunState, ending: Ending) -> RunResult:
     """Return the result of a run that has ended; the data converter cuts it where it is too large for a message."""
-    return RunResult(
+    said = {"guardrails": tuple(state.guardrails), "ungrounded": state.ungrounded}
+    result = RunResult(
         run_id=state.run_id,
         session_id=state.request.session_id,
-        status=ending.status,
+        status=RunStatus(ending.status),
         report=ending.report,
         error=ending.error,
         error_class=ending.error_class,
@@ -33,6 +35,7 @@ def result_of(state: RunState, ending: Ending) -> RunResult:
         trace_pages=tuple(state.trace_pages),
         model=state.model,
     )
+    return result.model_copy(update={name: value for name, value in said.items() if value})
 
 
 def view_of(state: RunState, *, most_nodes: int = MAX_NODES_SHOWN) -> RunView:
@@ -47,7 +50,7 @@ def view_of(state: RunState, *, most_nodes: int = MAX_NODES_SHOWN) -> RunView:
             goal=state.request.goal,
             phase=state.phase,
             attempt=state.attempt,
-            status=state.ending.status if state.ending else None,
+            status=RunStatus(state.ending.status) if state.ending else None,
             counts={status: count for status, count in counts.items() if count},
             nodes=reports,
             nodes_dropped=total - len(reports),

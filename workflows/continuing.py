@@ -26,7 +26,8 @@ from workflows.activity_options import SHORT, STORE_LIMIT, STORE_TRIES, CallOpti
 from workflows.clock import Clock
 from workflows.node_outcome import failure_of
 from workflows.node_state import NodeState
-from workflows.run_state import MESSAGE_IDS_KEPT, RunState
+from workflows.run_core import MESSAGE_IDS_KEPT, RunCore
+from workflows.run_state import RunState
 
 MOST_EVENTS = 40_000
 """Temporal terminates a workflow run at 51,200 events: so far a plan may go on that cannot be handed over."""
@@ -91,12 +92,14 @@ def next_input(state: RunState, page: StatePage, *, is_executing: bool) -> RunIn
         pages=tuple(state.pages),
         trace=tuple(state.trace),
         trace_pages=tuple(state.trace_pages),
-        applied_messages=_newest_ids(state),
+        applied_messages=newest_ids(state),
         pressure_reported=state.pressure_reported,
         feedback=state.feedback,
         is_executing=is_executing,
         refusal=state.refusal if is_executing else None,
     )
+    said = {"guardrails": tuple(state.guardrails), "ungrounded": state.ungrounded if is_executing else ()}
+    carry = carry.model_copy(update={name: value for name, value in said.items() if value})
     queue = {"activity_queue": state.activity_queue} if state.activity_queue else {}
     return RunInput.model_validate({**state.request.model_dump(exclude_unset=True), **queue, "carry": carry})
 
@@ -110,7 +113,7 @@ async def restore(state: RunState, carry: Carry, *, is_hurried: Callable[[], boo
     page = carry.state or StatePage()
     if carry.pages:
         loaded = _start_loading(state, LoadRequest(pages=carry.pages))
-        await _wait_for(loaded, is_hurried)
+        await wait_in_haste(loaded, is_hurried)
         failure = failure_of(loaded, granted_tries=STORE_TRIES)
         if failure is not None and failure.was_cancelled:
             return False
@@ -127,13 +130,15 @@ async def restore(state: RunState, carry: Carry, *, is_hurried: Callable[[], boo
     return True
 
 
-def _newest_ids(state: RunState) -> tuple[str, ...]:
+def newest_ids(state: RunCore) -> tuple[str, ...]:
+    """Return the ids of the newest operator messages, as many as are carried."""
     room = Room(MAX_IDS_BYTES)
     kept = takewhile(lambda message_id: room.take(encoded_size(message_id)), reversed(state.applied_messages))
     return tuple(kept)[:MESSAGE_IDS_KEPT][::-1]
 
 
-async def _wait_for(loaded: "ActivityHandle[LoadReply]", is_hurried: Callable[[], bool]) -> None:
+async def wait_in_haste(loaded: "ActivityHandle[LoadReply]", is_hurried: Callable[[], bool]) -> None:
+    """Wait for an activity; one that is in the way of a run in a hurry gets ten seconds more."""
     await workflow.wait_condition(lambda: loaded.done() or is_hurried())
     if loaded.done():
         return
@@ -154,6 +159,7 @@ def _page_of(state: RunState, *, is_executing: bool) -> StatePage:
         carried = state.paid if is_executing else state.paid | state.earned
         paid = {key: StoredResult.of(result) for key, result in carried.items() if key not in written}
         page = {"paid": paid, "written": written, "attempts": fit_attempts(tuple(state.attempts))}
+        page["agent_writes"] = tuple(state.agent_writes)
         if is_executing:
             plan = state.plan.model_dump_json() if state.plan else ""
             page |= {"catalog": state.catalog, "plan": plan, "planned_by": state.planned_by}
@@ -177,6 +183,7 @@ def _take(state: RunState, page: StatePage) -> None:
     state.written = {key: stored.result for key, stored in page.written.items()}
     state.paid = {key: stored.result for key, stored in page.paid.items()} | state.written
     state.attempts = list(page.attempts)
+    state.agent_writes = dict.fromkeys(page.agent_writes)
     if page.catalog is None:
         return
     plan = read_plan(page.plan)
@@ -186,6 +193,7 @@ def _take(state: RunState, page: StatePage) -> None:
     for node in plan.nodes:
         known, role = page.nodes.get(node.id), tools[node.tool].role
         nodes[node.id] = NodeState.restored(node, role, known) if known else NodeState(node, role)
+        state.agent_writes.update(dict.fromkeys(nodes[node.id].written))
         if known is not None and known.result is not None:
             state.results[node.id] = known.result.result
             state.note_paid(tools[node.tool], known.keys, known.result.result)

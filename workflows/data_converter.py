@@ -1,7 +1,7 @@
 """How values travel: pydantic JSON without the fields that nobody set, because history pays for every byte."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -28,6 +28,8 @@ from temporalio.exceptions import ApplicationError
 from activities.artifacts import ArtifactStore
 from harness.artifact import INLINE_BYTES
 from harness.errors import ErrorCode
+from harness.loop import LoopResult, LoopView
+from harness.loop_fit import encode_loop_result
 from harness.message_fit import encode_result
 from harness.run import RunResult, RunView
 from harness.trace import TraceSlice
@@ -44,7 +46,11 @@ _INLINE_LIMITS: dict[type, int] = {
     RunView: _ANSWER_INLINE_BYTES,
     TraceSlice: _ANSWER_INLINE_BYTES,
     RunResult: RESULT_INLINE_BYTES,
+    LoopView: _ANSWER_INLINE_BYTES,
+    LoopResult: RESULT_INLINE_BYTES,
 }
+_ENCODERS: dict[type, Callable[[Any], bytes]] = {RunResult: encode_result, LoopResult: encode_loop_result}
+"""Values that are cut where they would not fit into a message."""
 _JSON_METADATA = {"encoding": b"json/plain"}
 _ANYTHING = SchemaSerializer(any_schema())
 
@@ -84,7 +90,8 @@ class _LeanJSON(PydanticJSONPlainPayloadConverter):
 
     def payload_of(self, value: Any) -> Payload:  # noqa: ANN401 - as the base class
         """Return what `to_payload` returns, which is always a payload."""
-        data = encode_result(value) if type(value) is RunResult else _ANYTHING.to_json(value, exclude_unset=True)
+        encode = _ENCODERS.get(type(value))
+        data = encode(value) if encode else _ANYTHING.to_json(value, exclude_unset=True)
         payload = Payload(metadata=_JSON_METADATA, data=data)
         limit = _INLINE_LIMITS.get(type(value))
         if limit:

@@ -1,12 +1,14 @@
 """A flight: one node whose activity is under way."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
 from temporalio import workflow
-from temporalio.workflow import ActivityCancellationType, ActivityHandle
+from temporalio.workflow import ActivityCancellationType
 
 with workflow.unsafe.imports_passed_through():
+    from harness.artifact import INLINE_BYTES
     from harness.binding import MAX_ARGUMENT_BYTES, Arguments, checked_arguments, reuse_keys
     from harness.calls import ToolReply, ToolRequest
     from harness.catalog import Effect, ModelCard, ToolRole, ToolSpec
@@ -19,7 +21,7 @@ with workflow.unsafe.imports_passed_through():
 from workflows.activity_options import HEARTBEAT_TIMEOUT, retries, within
 from workflows.limited_queues import queue_of_tool
 from workflows.node_state import NodeState
-from workflows.run_state import RunState
+from workflows.run_core import RunCore
 from workflows.spans import NodeSpan
 
 MOST_BYTES_CHECKED = 65_536
@@ -41,12 +43,14 @@ class Flight:
 
     state: NodeState
     tool: ToolSpec
-    handle: "ActivityHandle[ToolReply]"
+    handle: "asyncio.Task[ToolReply]"
     grant: Grant
     card: ModelCard
     """The model by which the grant was made."""
     call: Call
     span: NodeSpan
+    workflow_id: str = ""
+    """The workflow of an agent; empty for an activity."""
 
 
 def resolve(node: PlanNode, signature: Signature, facts: ResultFacts) -> Call:
@@ -60,7 +64,7 @@ def resolve(node: PlanNode, signature: Signature, facts: ResultFacts) -> Call:
     return Call(arguments, reuse_keys(tool, arguments) if tool.is_reusable else ())
 
 
-def launch(run: RunState, state: NodeState, tool: ToolSpec, *, call: Call, granted: Grant, card: ModelCard) -> Flight:
+def launch(run: RunCore, state: NodeState, tool: ToolSpec, *, call: Call, granted: Grant, card: ModelCard) -> Flight:
     """Start the activity of a node."""
     span = NodeSpan.start(run, state)
     with span.is_current():
@@ -79,12 +83,18 @@ def launch(run: RunState, state: NodeState, tool: ToolSpec, *, call: Call, grant
     return Flight(state, tool, handle, granted, card, call, span)
 
 
-def _request(run: RunState, tool: ToolSpec, arguments: Arguments, granted: Grant) -> ToolRequest:
+def _about_models(run: RunCore) -> dict[str, Any]:
+    """Return what a tool that asks models must know of the run."""
+    chosen, is_saving = run.request.options.models, run.is_high_pressure
+    return ({} if chosen == NO_CHOICE else {"models": chosen}) | ({"is_saving": True} if is_saving else {})
+
+
+def _request(run: RunCore, tool: ToolSpec, arguments: Arguments, granted: Grant) -> ToolRequest:
     """Build the request with the fields that differ from their default only: each byte is kept in history."""
     fields: dict[str, Any] = {"arguments": arguments.values} if arguments.values else {}
     if arguments.stored:
         fields["stored"] = arguments.stored
-        if tool.effect is not Effect.READ and (written := tuple(key for key in run.written if key in run.paid)):
+        if tool.effect is not Effect.READ and (written := run.keys_written()):
             fields["written"] = written
     if tool.effect is not Effect.READ:
         fields["effect"] = tool.effect
@@ -94,10 +104,12 @@ def _request(run: RunState, tool: ToolSpec, arguments: Arguments, granted: Grant
     limit = most if tool.max_result_bytes is None else min(most, tool.max_result_bytes)
     if limit != _USUAL_RESULT_BYTES:
         fields["max_result_bytes"] = limit
+    if run.inline_bytes != INLINE_BYTES:
+        fields["inline_bytes"] = run.inline_bytes
     if tool.role is ToolRole.FINAL_SYNTHESIS and run.feedback:
         fields["feedback"] = run.feedback
-    if tool.max_model_tokens and run.request.options.models != NO_CHOICE:
-        fields["models"] = run.request.options.models
+    if tool.max_model_tokens:
+        fields |= _about_models(run)
     if arguments.most_bytes > MOST_BYTES_CHECKED:
         return ToolRequest.model_construct(**fields)  # What is valid already takes half a second to be checked again.
     return ToolRequest(**fields)

@@ -8,13 +8,13 @@ from typing import Any
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, RetryState
 from temporalio.exceptions import TimeoutError as TemporalTimeoutError
-from temporalio.workflow import ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue, TypeAdapter, ValidationError
 
     from harness.calls import FailureDetails
     from harness.errors import CANCELLED, ErrorCode, parse_code
+    from harness.guardrail import GuardReport
     from harness.usage import NO_USAGE, TryRecord, Usage
 
 _LEDGER = TypeAdapter(tuple[TryRecord, ...])
@@ -36,8 +36,19 @@ class ActivityFailure:
     """Whether it was cancelled while no worker had it: before its first try, or between two."""
     has_begun: bool = True
     """False when the last try is known to have failed before it called anything."""
+    agent_calls: int | None = None
+    """Calls that an agent node has made; None for an activity."""
+    written: tuple[str, ...] = ()
+    """Keys of what an agent node has written."""
+    guard: GuardReport | None = None
+    """What the guardrails say of it; None when it asked no model."""
     is_exact: bool = True
     """False when the number of tries is an upper bound: Temporal does not tell how many a cancelled activity made."""
+
+    @property
+    def calls_made(self) -> int:
+        """Return how many tool calls are charged."""
+        return self.tries_made if self.agent_calls is None else self.agent_calls
 
     @property
     def usage(self) -> Usage:
@@ -45,7 +56,7 @@ class ActivityFailure:
         return total_usage(self.tries)
 
 
-def failure_of(handle: "ActivityHandle[Any]", *, granted_tries: int) -> ActivityFailure | None:
+def failure_of(handle: "asyncio.Task[Any]", *, granted_tries: int) -> ActivityFailure | None:
     """Return why an activity that has ended failed, or None when it has a result."""
     error = asyncio.CancelledError() if handle.cancelled() else handle.exception()
     return None if error is None else read_failure(error, granted_tries=granted_tries)
@@ -65,6 +76,9 @@ def read_failure(error: BaseException, *, granted_tries: int) -> ActivityFailure
                 kind=kind,
                 was_cancelled=kind == CANCELLED,
                 has_begun=details is None or details.has_begun,
+                agent_calls=details.tool_calls if details else None,
+                written=details.written if details else (),
+                guard=details.guard if details else None,
                 is_exact=details is not None,
             )
         case TemporalTimeoutError():

@@ -30,6 +30,10 @@ class NodeState:
     reused: bool = False
     keys: tuple[str, ...] = ()
     """Keys under which its result may be reused."""
+    agents: int = 0
+    """How many agents were started for it in this attempt."""
+    written: tuple[str, ...] = ()
+    """Keys of what its agents have written."""
 
     @classmethod
     def restored(cls, node: PlanNode, role: ToolRole, known: NodeProgress) -> "NodeState":
@@ -45,6 +49,8 @@ class NodeState:
             error_code=known.error_code,
             reused=known.reused,
             keys=known.keys,
+            agents=known.agents,
+            written=known.written,
         )
 
     def progress(self, result: Result) -> NodeProgress:
@@ -57,6 +63,8 @@ class NodeState:
             "error_code": self.error_code,
             "reused": self.reused,
             "keys": self.keys,
+            "agents": self.agents,
+            "written": self.written,
         }
         told = {name: value for name, value in fields.items() if value or (name == "latency_ms" and value == 0)}
         if self.status is NodeStatus.DONE:

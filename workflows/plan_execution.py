@@ -12,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.artifact import Result
     from harness.catalog import Catalog, ToolSpec
     from harness.errors import ToolError
-    from harness.grants import base_reservation, grant
+    from harness.grants import Grant, agent_grant, base_reservation, grant
     from harness.model_choice import ModelRole
     from harness.plan import Plan
     from harness.reservations import Reservations
@@ -21,11 +21,14 @@ with workflow.unsafe.imports_passed_through():
     from harness.signature import Signature
     from harness.trace import TraceKind
 
+from workflows.agent_flight import launch_agent
 from workflows.flight import Call, Flight, launch, resolve
 from workflows.in_flight import InFlight
+from workflows.node_check import check_call, is_agent
 from workflows.node_outcome import failure_of
 from workflows.node_state import NodeState
-from workflows.run_state import OUT_OF_TIME, RunState
+from workflows.run_core import OUT_OF_TIME
+from workflows.run_state import RunState
 from workflows.settlement import fail, reuse, settle_done, settle_failed, skip
 
 DOES_NOT_FIT = "the remaining work does not fit in what is left"
@@ -160,6 +163,7 @@ class PlanExecution:
             state, tool = self.run.nodes[node_id], self._tools[self._nodes[node_id].tool]
             try:
                 call = resolve(state.node, self._signatures[tool.name], self._facts)
+                check_call(self.run, state.node, tool, call)
             except ToolError as error:
                 self._fail_before_start(state, error)
                 continue
@@ -175,25 +179,31 @@ class PlanExecution:
     def _start(self, state: NodeState, tool: ToolSpec, call: Call, *, is_high_pressure: bool) -> None:
         """Start a node, or skip it when its model tokens do not fit in the budget."""
         node_id = state.node.id
-        granted = grant(
-            tool,
-            self._held.of(node_id),
-            budget=self.run.budget,
-            card=self._card,
-            is_high_pressure=is_high_pressure,
-        )
+        granted = self._grant(node_id, tool, is_high_pressure=is_high_pressure)
         if granted is None:
             self.run.refusal = DOES_NOT_FIT
             self._skip_all((node_id,), BUDGET_EXHAUSTED)
             self._skip_all(self._schedule.skip(node_id), DEPENDENCY_FAILED)
             return
         self._held.hand_over(node_id)
-        flight = launch(self.run, state, tool, call=call, granted=granted, card=self._card)
+        start = launch_agent if is_agent(self.run, tool) else launch
+        flight = start(self.run, state, tool, call=call, granted=granted, card=self._card)
         self._flights.add(flight)
         self._schedule.start(node_id)
         self.run.move(state, NodeStatus.RUNNING)
         state.error, state.error_code = None, None
-        self.run.emit(TraceKind.NODE_START, state.status, node=state, data={"tool": tool.name})
+        agent = f"works in {flight.workflow_id}" if flight.workflow_id else None
+        self.run.emit(TraceKind.NODE_START, state.status, node=state, message=agent, data={"tool": tool.name})
+
+    def _grant(self, node_id: str, tool: ToolSpec, *, is_high_pressure: bool) -> Grant | None:
+        held, budget = self._held.of(node_id), self.run.budget
+        if is_agent(self.run, tool):
+            waiting = [self._tools[each.tool] for each in self._nodes.values() if self._is_open(each.id)]
+            return agent_grant(held, waiting, budget=budget, card=self._card)
+        return grant(tool, held, budget=budget, card=self._card, is_high_pressure=is_high_pressure)
+
+    def _is_open(self, node_id: str) -> bool:
+        return self._schedule.status[node_id] is NodeStatus.PENDING
 
     def _fail_before_start(self, state: NodeState, error: ToolError) -> None:
         self._held.release(state.node.id)
@@ -221,6 +231,7 @@ class PlanExecution:
             skipped = self._schedule.finish(node_id)
         else:
             settle_failed(self.run, flight, failure, stopped)
+            self.run.note_agent_writes(flight.state, failure.written)
             is_cancelled = flight.state.status is NodeStatus.CANCELLED
             skipped = self._schedule.cancel(node_id) if is_cancelled else self._schedule.fail(node_id)
         self._skip_all(skipped, DEPENDENCY_FAILED)

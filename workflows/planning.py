@@ -23,7 +23,8 @@ from workflows.limited_queues import queue_of_models
 from workflows.node_outcome import ActivityFailure, failure_of, total_usage, tries_told
 from workflows.recover import exhaust, recover
 from workflows.routing import route_tools
-from workflows.run_state import OUT_OF_TIME, RunState
+from workflows.run_core import OUT_OF_TIME
+from workflows.run_state import RunState
 
 
 async def draw_up_plan(state: RunState, catalog: Catalog, clock: Clock) -> RunPhase:
@@ -45,7 +46,15 @@ async def draw_up_plan(state: RunState, catalog: Catalog, clock: Clock) -> RunPh
         why = f"a planning call with about {prompt} prompt tokens does not fit in what is left"
         return exhaust(state, {}, f"budget exhausted before planning: {why}")
     drafted = _start(state, offered, granted, granted.tokens_per_try - prompt)
-    await clock.wait_for(drafted)
+
+    def settle_stopped() -> None:
+        failure = failure_of(drafted, granted_tries=granted.tries)
+        if failure is None:
+            _planned(state, granted, card, drafted.result())
+        else:
+            _charge_failed(state, granted, card, failure)
+
+    await clock.wait_for(drafted, on_stop=settle_stopped)
     failure = failure_of(drafted, granted_tries=granted.tries)
     if failure is not None:
         return _failed(state, granted, card, failure)
@@ -93,11 +102,19 @@ def _planned(state: RunState, granted: Grant, card: ModelCard, reply: PlanReply)
         **_about_answer(reply),
     }
     state.emit(TraceKind.PLANNING_FINISH, "DONE", latency_ms=reply.latency_ms, message="planning finished", data=data)
+    state.note_guard(reply.guard)
     state.note_pressure()
     return RunPhase.VALIDATING
 
 
 def _failed(state: RunState, granted: Grant, card: ModelCard, failure: ActivityFailure) -> RunPhase:
+    _charge_failed(state, granted, card, failure)
+    if failure.was_cancelled:
+        return exhaust(state, {}, f"budget exhausted while planning: {OUT_OF_TIME}")
+    return recover(state, classify(failure.code), failure.message, code=failure.code)
+
+
+def _charge_failed(state: RunState, granted: Grant, card: ModelCard, failure: ActivityFailure) -> None:
     usage = failure.usage.plus(usage_of_lost(granted, failure.tries_made - len(failure.tries), card))
     state.budget.settle(granted.reserved, tool_calls=0, usage=usage)
     data: dict[str, JsonValue] = {
@@ -106,11 +123,9 @@ def _failed(state: RunState, granted: Grant, card: ModelCard, failure: ActivityF
         "tokens": usage.total_tokens,
         "failed_tries": tries_told(failure.tries, made=failure.tries_made),
     }
+    state.note_failure(failure)
     state.emit(TraceKind.PLANNING_FINISH, "FAILED", message=failure.message, data=data)
     state.note_pressure()
-    if failure.was_cancelled:
-        return exhaust(state, {}, f"budget exhausted while planning: {OUT_OF_TIME}")
-    return recover(state, classify(failure.code), failure.message, code=failure.code)
 
 
 def _about_answer(reply: PlanReply) -> dict[str, JsonValue]:

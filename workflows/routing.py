@@ -35,7 +35,7 @@ from workflows.activity_options import call_options, within
 from workflows.clock import Clock
 from workflows.limited_queues import queue_of_models
 from workflows.node_outcome import failure_of, total_usage, tries_told
-from workflows.run_state import RunState
+from workflows.run_core import RunCore
 
 NO_ROOM = "the tools that refused plans have named take all the room"
 NO_BUDGET = "a routing call does not fit in the budget beside the planning, or little of the budget is left"
@@ -55,7 +55,7 @@ class _Called:
     latency_ms: int | None = None
 
 
-async def route_tools(state: RunState, catalog: Catalog, clock: Clock) -> Catalog:
+async def route_tools(state: RunCore, catalog: Catalog, clock: Clock) -> Catalog:
     """Return the catalog cut to what the planner is shown; as it is when the planner may be shown all of it."""
     most = state.request.options.max_tools_shown
     if not needs_routing(catalog, most):
@@ -66,7 +66,11 @@ async def route_tools(state: RunState, catalog: Catalog, clock: Clock) -> Catalo
         picked = _by_rule(state, routing, NO_BUDGET if routing.room else NO_ROOM)
         return _decided(state, routed(catalog, routing, picked), picked, None)
     asked = _start(state, routing, granted)
-    await clock.wait_for(asked)
+
+    def settle_stopped() -> None:
+        _tell_stopped(state, _settled(state, catalog, granted, asked))
+
+    await clock.wait_for(asked, on_stop=settle_stopped)
     called = _settled(state, catalog, granted, asked)
     picked = picked_by_answer(called.names, routing)
     if not picked.names:
@@ -74,11 +78,11 @@ async def route_tools(state: RunState, catalog: Catalog, clock: Clock) -> Catalo
     return _decided(state, routed(catalog, routing, picked), picked, called)
 
 
-def _by_rule(state: RunState, routing: Routing, why: str, unknown: tuple[str, ...] = ()) -> Picked:
+def _by_rule(state: RunCore, routing: Routing, why: str, unknown: tuple[str, ...] = ()) -> Picked:
     return picked_by_rule(state.request.goal, routing, has_failed=bool(state.failures), why=why, unknown=unknown)
 
 
-def _granted(state: RunState, catalog: Catalog, routing: Routing) -> Grant | None:
+def _granted(state: RunCore, catalog: Catalog, routing: Routing) -> Grant | None:
     """Reserve the call, which is optional: not under high pressure, and not at the cost of the planning itself."""
     if state.is_high_pressure or not routing.room:
         return None
@@ -94,7 +98,7 @@ def _granted(state: RunState, catalog: Catalog, routing: Routing) -> Grant | Non
     return granted
 
 
-def _start(state: RunState, routing: Routing, granted: Grant) -> "ActivityHandle[RouteReply]":
+def _start(state: RunCore, routing: Routing, granted: Grant) -> "ActivityHandle[RouteReply]":
     options = state.request.options
     request = RouteRequest(
         goal=state.request.goal,
@@ -120,15 +124,17 @@ def _start(state: RunState, routing: Routing, granted: Grant) -> "ActivityHandle
     )
 
 
-def _settled(state: RunState, catalog: Catalog, granted: Grant, asked: "ActivityHandle[RouteReply]") -> _Called:
+def _settled(state: RunCore, catalog: Catalog, granted: Grant, asked: "ActivityHandle[RouteReply]") -> _Called:
     """Read what came of the call and settle what it cost, the tries that were lost with a worker included."""
     failure = failure_of(asked, granted_tries=granted.tries)
     if failure is None:
         reply = asked.result()
+        state.note_guard(reply.guard)
         usage = total_usage(reply.tries, reply.usage)
         called = _Called(reply.names, "", reply.tries, reply.try_number, usage, reply.latency_ms)
         lost = called.tries_made - len(called.tries) - 1
     else:
+        state.note_failure(failure)
         why = f"the routing call failed: {failure.code}: {failure.message}"
         called = _Called((), why, failure.tries, failure.tries_made, failure.usage)
         lost = called.tries_made - len(called.tries)
@@ -137,7 +143,7 @@ def _settled(state: RunState, catalog: Catalog, granted: Grant, asked: "Activity
     return replace(called, usage=usage)
 
 
-def _decided(state: RunState, shown: Catalog, picked: Picked, called: _Called | None) -> Catalog:
+def _decided(state: RunCore, shown: Catalog, picked: Picked, called: _Called | None) -> Catalog:
     data = decision_data(shown, picked)
     if called is not None:
         data |= _cost_data(called)
@@ -146,6 +152,12 @@ def _decided(state: RunState, shown: Catalog, picked: Picked, called: _Called | 
     state.emit(TraceKind.ROUTING_FINISH, "DONE", latency_ms=latency_ms, message=message, data=data)
     state.note_pressure()
     return shown
+
+
+def _tell_stopped(state: RunCore, called: _Called) -> None:
+    message = called.failure or "the run was stopped before the tools that were picked were used"
+    data = _cost_data(called)
+    state.emit(TraceKind.ROUTING_FINISH, "STOPPED", latency_ms=called.latency_ms, message=message, data=data)
 
 
 def _cost_data(called: _Called) -> dict[str, JsonValue]:

@@ -4,12 +4,11 @@ import asyncio
 from typing import TypeVar
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from harness.carry import Carry, RunInput
     from harness.catalog import Catalog
-    from harness.errors import ErrorClass, ErrorCode, bounded, classify
+    from harness.errors import ErrorClass, classify
     from harness.plan import Plan
     from harness.recovery import describe_failure, failure_class
     from harness.reuse import reusable_results
@@ -18,50 +17,32 @@ with workflow.unsafe.imports_passed_through():
     from harness.trace import TraceKind
 
 from workflows.answers import result_of
-from workflows.clock import Clock
 from workflows.continuing import hand_over, next_input, restore
 from workflows.current_details import CurrentDetails
 from workflows.describing import describe_tools
-from workflows.internal_errors import describe_bug, guarded
+from workflows.lifetime import Lifetime
 from workflows.plan_execution import PlanExecution
 from workflows.planning import draw_up_plan
 from workflows.recover import exhaust, recover
-from workflows.run_state import OUT_OF_TIME, RunState
-from workflows.spans import RunSpans
+from workflows.run_core import OUT_OF_TIME, Ending
+from workflows.run_state import RunState
 from workflows.validating import check_plan
 from workflows.verifying import verify
 
 T = TypeVar("T")
 
 
-class RunStory:
+class RunStory(Lifetime[RunResult]):
     """One workflow run of a run."""
 
     def __init__(self, given: RunInput) -> None:
         """Begin, or take up what the workflow run before has left."""
         self.state = RunState.begin(given)
+        super().__init__(self.state)
         self._carry = given.carry
-        self._clock = Clock(self.state)
         self._details = CurrentDetails(self.state)
-        self._spans = RunSpans(self.state)
         self._execution: PlanExecution | None = None
         self._restoring: asyncio.Task[bool] | None = None
-        self._is_cancelled = False
-
-    @property
-    def is_over(self) -> bool:
-        """Return whether nothing can change the run any more."""
-        return self.state.ending is not None or self._clock.is_over
-
-    async def tell(self) -> RunResult:
-        """Go through the phases, whatever happens on the way."""
-        try:
-            return await guarded(self._work(), self._end_with_bug)
-        except asyncio.CancelledError:
-            return await self._end_cancelled()
-        except ApplicationError as error:
-            self._spans.end(error.type)
-            raise
 
     async def _work(self) -> RunResult:
         phases = {
@@ -93,9 +74,6 @@ class RunStory:
         self._restoring = asyncio.create_task(restore(self.state, carry, is_hurried=self._is_hurried))
         await workflow.wait_condition(self._restoring.done)
         return self._restoring.result()
-
-    def _is_hurried(self) -> bool:
-        return self._clock.is_over or self._is_cancelled
 
     async def _planning(self) -> RunPhase:
         return await draw_up_plan(self.state, self._catalog, self._clock)
@@ -159,28 +137,13 @@ class RunStory:
 
     # Endings
 
-    async def _end_with_bug(self, bug: Exception) -> RunResult:
-        """End a run whose own code failed, with everything that it has."""
-        status = FAILED_STATUS.get(self.state.phase, RunStatus.FAILED_EXECUTION)
-        await self._stop("internal error")
-        self.state.end(status, error=describe_bug(bug), error_code=ErrorCode.INTERNAL)
-        return await self._finish()
+    @property
+    def _status_of_bug(self) -> RunStatus:
+        return FAILED_STATUS.get(self.state.phase, RunStatus.FAILED_EXECUTION)
 
-    async def _end_cancelled(self) -> RunResult:
-        """Cancel what is in flight, wait for it, and end the run; one that has its ending already keeps it."""
-        self._is_cancelled = True
-        stopping = asyncio.create_task(self._stop("cancelled"))
-        while not stopping.done():
-            try:
-                await workflow.wait_condition(stopping.done)
-            except asyncio.CancelledError:
-                workflow.logger.info("cancelled again while work in flight is being cancelled")
-        stopping.result()
-        if self.state.ending is None:
-            reason = bounded(workflow.cancellation_reason() or "cancelled on request")
-            self.state.emit(TraceKind.RUN_CANCEL, "CANCELLED", message=reason)
-            self.state.end(RunStatus.CANCELLED, error=reason)
-        return await self._finish()
+    @property
+    def _status_of_cancel(self) -> RunStatus:
+        return RunStatus.CANCELLED
 
     async def _stop(self, reason: str) -> None:
         await self._clock.cancel_open()
@@ -191,22 +154,12 @@ class RunStory:
         if self._execution is not None:
             await self._execution.stop(reason)
 
-    async def _finish(self) -> RunResult:
-        await self._drain()
-        ending = self.state.ending
-        assert ending is not None  # noqa: S101 - FINISHED is only entered with an ending
-        self.state.phase = RunPhase.FINISHED
-        self.state.emit(TraceKind.RUN_FINISH, ending.status, message=ending.error)
-        self._details.refresh()
-        self._spans.end()
-        # For whoever cannot read a large result, which is in the artifact store.
-        workflow.upsert_memo({"status": ending.status.value})
+    def _result(self, ending: Ending) -> RunResult:
         return result_of(self.state, ending)
 
-    async def _drain(self) -> None:
-        """Let every message handler end and stop the clock before the workflow run closes."""
-        await self._clock.stop()
-        await workflow.wait_condition(workflow.all_handlers_finished)
+    def _show(self) -> None:
+        self.state.phase = RunPhase.FINISHED
+        self._details.refresh()
 
     def _execution_of(self, plan: Plan, *, is_resumed: bool = False) -> PlanExecution:
         return PlanExecution(

@@ -20,11 +20,10 @@ with workflow.unsafe.imports_passed_through():
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, Status, StatusCode
 
-    from harness.run import RunStatus
     from harness.schedule import NodeStatus
 
 from workflows.node_state import NodeState
-from workflows.run_state import RunState
+from workflows.run_core import RunCore
 
 INSTRUMENTATION = "whippletree"
 SPAN_ID = "whippletree-span-id"
@@ -37,7 +36,7 @@ Attributes = Mapping[str, str | int | float]
 class RunSpans:
     """The spans of one run and of its current attempt, the latter being where activities started from now on nest."""
 
-    def __init__(self, run: RunState) -> None:
+    def __init__(self, run: RunCore) -> None:
         """Start both; call it in the main task of the workflow."""
         self._state = run
         run.is_traced = _is_traced()
@@ -66,7 +65,7 @@ class RunSpans:
         self._run.set_attribute("whippletree.tokens", spent.tokens)
         self._run.set_attribute("whippletree.tool_calls", spent.tool_calls)
         status = ending.status if ending else "FAILED"
-        is_success = status is RunStatus.SUCCEEDED
+        is_success = ending is not None and ending.is_success
         error = None if is_success else failure or (ending and ending.error_code) or status
         _end(self._attempt, status, error)
         _end(self._run, status, error)
@@ -82,7 +81,7 @@ class NodeSpan:
     """Tries and tokens of earlier executions of the node in the same attempt, after a run-level retry."""
 
     @classmethod
-    def start(cls, run: RunState, state: NodeState) -> "NodeSpan":
+    def start(cls, run: RunCore, state: NodeState) -> "NodeSpan":
         """Start the span within the attempt, whatever other nodes are running."""
         if not run.is_traced:
             return _NO_SPAN
@@ -115,14 +114,14 @@ _NO_SPAN = NodeSpan(trace.INVALID_SPAN, 0, 0)
 _NO_CONTEXT: AbstractContextManager[object] = nullcontext()
 
 
-def _of_run(run: RunState) -> dict[str, str | int | float]:
+def _of_run(run: RunCore) -> dict[str, str | int | float]:
     attributes: dict[str, str | int | float] = {"whippletree.run_id": run.run_id}
     if run.request.session_id:
         attributes["whippletree.session_id"] = run.request.session_id
     return attributes | {"whippletree.toolkit": run.request.toolkit}
 
 
-def _of_attempt(run: RunState) -> dict[str, str | int | float]:
+def _of_attempt(run: RunCore) -> dict[str, str | int | float]:
     return {"whippletree.run_id": run.run_id, "whippletree.attempt": run.attempt}
 
 

@@ -43,7 +43,10 @@ async def verify(state: RunState, plan: Plan, catalog: Catalog, clock: Clock) ->
     data = {"outcome": verdict.outcome}
     state.emit(TraceKind.VERIFICATION_FINISH, status, message=verdict.reason, data={**data})
     if verdict.passed:
-        return state.end(RunStatus.SUCCEEDED, report=report_text(state.results[final_node_id(plan, catalog)]))
+        report = report_text(state.results[final_node_id(plan, catalog)]) or ""
+        # Those of earlier reports, or of an agent whose answer went elsewhere, say nothing about this one.
+        state.ungrounded = tuple(figure for figure in state.ungrounded if figure in report)
+        return state.end(RunStatus.SUCCEEDED, report=report)
     state.feedback = verdict.reason
     error_class = ErrorClass.VALIDATION if verdict.outcome == "REJECTED" else ErrorClass.FATAL
     code = ErrorCode.INVALID_OUTPUT if verdict.outcome == "REJECTED" else ErrorCode.TOOL_EXECUTION_FAILED

@@ -9,6 +9,7 @@ from temporalio.worker import Plugin, UnsandboxedWorkflowRunner, Worker, Workflo
 
 from activities.served import Activities
 from activities.try_ledger import HEARTBEAT_INTERVAL
+from workflows.agent_loop import AgentLoopWorkflow
 from workflows.internal_errors import InternalErrors
 from workflows.orchestrator import OrchestratorWorkflow
 
@@ -16,6 +17,8 @@ GRACEFUL_STOP = timedelta(seconds=65)
 """How long a stopping worker lets activities end: a model call takes 60 s unless the run says otherwise."""
 STICKY_TIMEOUT = timedelta(seconds=1)
 """How long a workflow task waits for a lost worker's cache before another worker takes it; 10 s by default."""
+WORKFLOWS: Sequence[type] = (OrchestratorWorkflow, AgentLoopWorkflow)
+"""Both ways to work; every worker drives both."""
 RUNNER = UnsandboxedWorkflowRunner()
 """Workflow code runs as it is: the SDK's sandbox costs a third of a worker's CPU. Tests run it inside the sandbox."""
 
@@ -34,7 +37,7 @@ def build_worker(
     return Worker(
         client,
         task_queue=task_queue,
-        workflows=[OrchestratorWorkflow],
+        workflows=WORKFLOWS,
         activities=activities.functions,
         interceptors=[InternalErrors()],
         workflow_runner=workflow_runner,
@@ -51,7 +54,7 @@ def build_driver(client: Client, *, task_queue: str, plugins: Sequence[Plugin] =
     return Worker(
         client,
         task_queue=task_queue,
-        workflows=[OrchestratorWorkflow],
+        workflows=WORKFLOWS,
         interceptors=[InternalErrors()],
         workflow_runner=RUNNER,
         plugins=plugins,

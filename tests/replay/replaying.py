@@ -21,6 +21,7 @@ from temporalio.worker import (
     Interceptor,
     Replayer,
     StartActivityInput,
+    StartChildWorkflowInput,
     UnsandboxedWorkflowRunner,
     WorkflowInboundInterceptor,
     WorkflowInterceptorClassInput,
@@ -30,7 +31,7 @@ from temporalio.worker import (
 from tests.replay.histories import stored
 from workflows.data_converter import DATA_CONVERTER
 from workflows.internal_errors import InternalErrors
-from workflows.orchestrator import OrchestratorWorkflow
+from workflows.workers import WORKFLOWS
 
 Command = tuple[str, ...]
 
@@ -69,6 +70,10 @@ class _Observe(Interceptor):
                 commands.done.append(_activity(input, number=1 + commands.activities))
                 return super().start_activity(input)
 
+            async def start_child_workflow(self, input: StartChildWorkflowInput) -> Any:
+                commands.done.append(("child", input.workflow, input.id, _encoded(input.args)))
+                return await super().start_child_workflow(input)
+
             def continue_as_new(self, input: ContinueAsNewInput) -> Any:
                 commands.done.append(("continue_as_new", _encoded(input.args)))
                 return super().continue_as_new(input)
@@ -80,7 +85,7 @@ async def differences(name: str, history: WorkflowHistory) -> list[str]:
     """Replay one history; return how the replay differs from it, nothing when it does not."""
     commands = Commands()
     replayer = Replayer(
-        workflows=[OrchestratorWorkflow],
+        workflows=WORKFLOWS,
         data_converter=DATA_CONVERTER,
         interceptors=[_Observe(commands), InternalErrors()],
         workflow_runner=UnsandboxedWorkflowRunner(),
@@ -112,6 +117,9 @@ def _recorded(history: WorkflowHistory) -> Iterable[Command]:
                     _seconds(a.retry_policy.initial_interval),
                     _seconds(a.retry_policy.maximum_interval),
                 )
+            case "start_child_workflow_execution_initiated_event_attributes":
+                child = event.start_child_workflow_execution_initiated_event_attributes
+                yield ("child", child.workflow_type.name, child.workflow_id, _payloads(child.input.payloads))
             case "workflow_execution_completed_event_attributes":
                 yield ("result", _payloads(event.workflow_execution_completed_event_attributes.result.payloads))
             case "workflow_execution_continued_as_new_event_attributes":

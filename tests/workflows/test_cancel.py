@@ -72,6 +72,31 @@ async def test_a_cancel_while_planning_stops_the_model_call(client: Client) -> N
     assert it.tools.calls == []
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [({}, ["planning.finish"]), ({"max_tools_shown": 3}, ["routing.finish"])],
+    ids=["planning", "routing"],
+)
+async def test_a_model_call_that_a_cancel_stops_is_charged_by_estimate_and_told(
+    client: Client, options: dict[str, int], told: list[str]
+) -> None:
+    async with stage(client, fan_in("a")) as it:
+        it.model.hangs = True
+        handle = await it.start(**options)
+        async with asyncio.timeout(10):
+            while not it.model.requests:  # noqa: ASYNC110 - what a scripted model was asked has no event
+                await asyncio.sleep(0.02)
+        await handle.cancel()
+        result = await asyncio.wait_for(handle.result(), 10)
+
+    (asked,) = [event for event in result.trace if event.kind in {"planning.finish", "routing.finish"}]
+    assert result.status is RunStatus.CANCELLED
+    assert [asked.kind] == told
+    assert result.budget.tokens == asked.data["tokens"] > 0
+    assert result.budget.estimated
+    assert result.budget.reserved.tokens == 0
+
+
 async def test_two_cancels_are_as_good_as_one(client: Client) -> None:
     hanging = Hanging()
     async with stage(client, fan_in("a"), outcomes={"a": [hanging]}, toolkit=patient) as it:

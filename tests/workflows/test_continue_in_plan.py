@@ -16,6 +16,7 @@ from activities.toolkit import ToolContext, Toolkit, tool
 from harness.budget import Extension, Limits
 from harness.catalog import Effect
 from harness.errors import ErrorCode, ToolError
+from harness.guardrail import Guardrail
 from harness.plan import Plan
 from harness.run import RunStatus
 from harness.schedule import NodeStatus
@@ -85,6 +86,7 @@ async def test_every_node_runs_once_and_the_report_has_every_result(impatient: C
     continued = sum(event.kind is TraceKind.RUN_CONTINUE for event in trace)
     assert continued == runs - 1
     assert len(trace) - continued == 2 * 61 + 6
+    assert result.guardrails == (Guardrail.INJECTION, Guardrail.PII, Guardrail.JSON)
     assert [event.timestamp for event in trace] == sorted(event.timestamp for event in trace)
 
 

@@ -138,7 +138,7 @@ async def weather(client: Client, seed: int, fault_rate: float) -> tuple[RunResu
 
 
 def tries_of(result: RunResult) -> int:
-    """Return the tries of what asks the model: those of each planning, and those of the node that writes the report."""
+    """Return how often the model was asked: by each try of a planning and of the report, and to correct figures."""
     planned = [event.data["tries"] for event in result.trace if event.kind == TraceKind.PLANNING_FINISH]
     written = [
         event
@@ -146,7 +146,8 @@ def tries_of(result: RunResult) -> int:
         if event.kind in {TraceKind.NODE_RETRY, TraceKind.NODE_FINISH, TraceKind.NODE_FAIL}
         and event.data.get("tool") == "summarizer_node"
     ]
-    return sum(int(str(tries)) for tries in planned) + len(written)
+    corrected = [event.data["calls"] for event in result.trace if event.kind == TraceKind.GUARDRAIL_CORRECT]
+    return sum(int(str(tries)) for tries in planned) + len(written) + sum(int(str(calls)) for calls in corrected)
 
 
 def _check_bill(result: RunResult, storm: Storm) -> None:

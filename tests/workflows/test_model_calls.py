@@ -112,7 +112,7 @@ async def test_a_cancel_closes_the_connection_of_a_hanging_model_call(client: Cl
 
 async def test_a_report_with_an_invented_price_is_rejected_and_written_again(client: Client) -> None:
     invented = Reply(body=completion("Outer Wilds costs 9.99 USD."))
-    result, server = await run(client, PLANNED, invented, PLANNED, REPORT)
+    result, server = await run(client, PLANNED, invented, invented, PLANNED, REPORT)
 
     assert result.status is RunStatus.SUCCEEDED
     assert len(result.attempts) == 1
