@@ -15,6 +15,10 @@ from temporalio.client import Client
 
 from activities.artifact_place import StoreError
 from activities.artifacts import ArtifactStore
+from activities.guardrails.audit import AuditLog
+from activities.guardrails.audit_place import require_writable
+from activities.guardrails.chain import Guardrails
+from activities.guardrails.vault import Vault
 from activities.loop_watchdog import watched_loop
 from activities.mcp.toolkits import McpToolkits
 from activities.model.client import OpenAIModel
@@ -64,13 +68,13 @@ async def serve(
 
     Raises:
         ToolkitError: when a toolkit cannot be loaded, or a server of it does not start.
-        SettingsError: when the model settings cannot work.
+        SettingsError: when the settings cannot work, or the audit log cannot be written.
         StoreError: when the client's artifact store cannot be used.
     """
     settings = WorkerSettings.from_environment(os.environ)
     store = await _checked_store(client)
     client = _sparing_history(client, store)
-    gate = RateGate()
+    gate, rails = RateGate(), _guardrails(settings, store)
     model = OpenAIModel(settings, gate=gate)
     try:
         # Telemetry is entered first, so that the workers have stopped when the last spans are sent.
@@ -89,6 +93,7 @@ async def serve(
                         secrets=secrets,
                         gate=gate,
                         model_rate=settings.model_rate,
+                        guardrails=rails,
                     )
                     worker = build_worker(
                         client, served, task_queue=queue, graceful_stop=graceful_stop, plugins=plugins
@@ -102,6 +107,13 @@ async def serve(
                 yield
     finally:
         await model.close()
+
+
+def _guardrails(settings: WorkerSettings, store: ArtifactStore) -> Guardrails:
+    audit = settings.audit.absolute() if settings.audit else None
+    if audit:
+        require_writable(audit)
+    return Guardrails(Vault(store, is_on=settings.masks_private), AuditLog(audit) if audit else None)
 
 
 @asynccontextmanager

@@ -11,8 +11,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from cli.plain_text import say
 from cli.progress import Progress
+from cli.run_kinds import Result
 from cli.runs import Run
-from harness.run import RunResult
 
 POLL_S = 0.25
 SILENCE_S = 15
@@ -22,7 +22,7 @@ Watch = Coroutine[None, None, None]
 """Goes on beside the waiting, and ends it only by an error."""
 
 
-async def follow(run: Run, progress: Progress, stop: asyncio.Event, *watches: Watch) -> RunResult | None:
+async def follow(run: Run, progress: Progress, stop: asyncio.Event, *watches: Watch) -> Result | None:
     """Show a run until it ends; return None when `stop` is set first."""
     result = asyncio.create_task(run.result())
     stopping = asyncio.create_task(stop.wait())

@@ -26,9 +26,9 @@ def own_artifacts() -> str:
 
 
 def create(home: Path) -> None:
-    """Create the state directory if it is missing."""
+    """Create the state directory if it is missing, for its owner alone: histories and values of runs are in it."""
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise Refusal(
             f"The state directory {home} cannot be created ({error.strerror}): run in a directory that can be written "

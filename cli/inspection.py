@@ -1,19 +1,22 @@
 """The commands that look at a run: show and trace. What has ended is read from its stored result."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TypeVar
 
 from temporalio.client import WorkflowExecutionDescription, WorkflowQueryFailedError
 from temporalio.service import RPCError
 
 from cli.exit_codes import ExitCode, Refusal
+from cli.loop_story import story_of_loop_result, story_of_loop_view
 from cli.plain_text import answer
 from cli.pollers import how_to_serve, require_worker
 from cli.progress import event_line
 from cli.render import as_json, story_of_result, story_of_view
+from cli.run_kinds import Result, View
 from cli.runs import Run, is_running, memo_text, queue_of
 from cli.session import Session, open_session
 from cli.watching import refuse_unknown_run
+from harness.loop import LoopResult, LoopView
 from harness.trace import TraceEvent
 
 T = TypeVar("T")
@@ -28,10 +31,10 @@ async def show(run_id: str, *, as_json_text: bool) -> ExitCode:
         description = await run.describe()
         if is_running(description):
             view = await _ask(session, run, description, run.state)
-            answer(*([as_json(view)] if as_json_text else story_of_view(view)))
+            answer(*([as_json(view)] if as_json_text else _view_story(view)))
         else:
-            result = await run.result()
-            lines = story_of_result(result, await memo_text(description, "goal"))
+            result = await run.readable(await run.result())
+            lines = _result_story(result, await memo_text(description, "goal"))
             answer(*([as_json(result)] if as_json_text else lines))
     return ExitCode.SUCCEEDED
 
@@ -48,6 +51,14 @@ async def trace(run_id: str, *, as_json_text: bool) -> ExitCode:
             events = (await run.result()).trace
     answer(*(as_json(event) if as_json_text else _stamped(event) for event in events))
     return ExitCode.SUCCEEDED
+
+
+def _result_story(result: Result, goal: str) -> Iterator[str]:
+    return story_of_loop_result(result, goal) if isinstance(result, LoopResult) else story_of_result(result, goal)
+
+
+def _view_story(view: View) -> Iterator[str]:
+    return story_of_loop_view(view) if isinstance(view, LoopView) else story_of_view(view)
 
 
 async def _ask(

@@ -10,12 +10,16 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from cli.error_words import ending
+from cli.live_steps import step_table
 from cli.plain_text import one_line
-from cli.progress import Progress
-from cli.render import budget_rows
+from cli.progress import Progress, subject_of
+from cli.render import budget_rows, node_note
+from cli.run_kinds import Result, View
 from cli.runs import Run
 from harness.budget import HIGH_PRESSURE, BudgetSnapshot
-from harness.run import NodeReport, RunResult, RunView
+from harness.loop import LoopResult, LoopView
+from harness.run import NodeReport
 from harness.schedule import NodeStatus
 from harness.trace import TraceEvent
 
@@ -50,39 +54,44 @@ class Live(Progress):
     def show(self, events: tuple[TraceEvent, ...]) -> None:
         """Keep the last message."""
         last = events[-1]
-        self._message = one_line(f"{last.kind}  {last.node_id or ''}  {last.message or last.status}")
+        self._message = one_line(f"{last.kind}  {subject_of(last)}  {last.message or last.status}")
 
-    def end(self, result: RunResult) -> None:
+    def end(self, result: Result) -> None:
         """Draw the run as it ended."""
         super().end(result)
-        heading = f"{result.status}  attempt {len(result.attempts)}  {result.model}"
-        counts = Counter(report.status for report in result.plan)
-        self._show_picture(self._picture(result.run_id, heading, result.plan, counts, result.budget))
+        if isinstance(result, LoopResult):
+            heading = f"{ending(result)}  step {result.steps_made}  {result.model}"
+            work = step_table(result.steps, (), self._room)
+        else:
+            heading = f"{ending(result)}  attempt {len(result.attempts)}  {result.model}"
+            work = _node_table(result.plan, Counter(report.status for report in result.plan), self._room)
+        self._show_picture(self._picture(result.run_id, heading, work, result.budget))
 
     def close(self) -> None:
         """Give the terminal back."""
         with suppress(OSError):
             self._live.stop()
 
-    def _draw(self, view: RunView) -> None:
-        heading = f"{view.status or view.phase}  attempt {view.attempt}  {view.model}"
-        self._show_picture(self._picture(view.run_id, heading, view.nodes, view.counts, view.budget))
+    def _draw(self, view: View) -> None:
+        if isinstance(view, LoopView):
+            heading = f"{view.status or view.phase}  step {view.steps_made} of {view.max_steps}  {view.model}"
+            work = step_table(view.steps, view.in_flight, self._room)
+        else:
+            heading = f"{view.status or view.phase}  attempt {view.attempt}  {view.model}"
+            work = _node_table(view.nodes, view.counts, self._room)
+        self._show_picture(self._picture(view.run_id, heading, work, view.budget))
 
     def _show_picture(self, picture: RenderableType) -> None:
         with suppress(OSError):  # the terminal may go, the run goes on
             self._live.update(picture, refresh=True)
 
-    def _picture(
-        self,
-        run_id: str,
-        heading: str,
-        nodes: Sequence[NodeReport],
-        counts: Mapping[NodeStatus, int],
-        budget: BudgetSnapshot,
-    ) -> RenderableType:
+    @property
+    def _room(self) -> int:
+        return max(3, self._console.height - FIXED_LINES)
+
+    def _picture(self, run_id: str, heading: str, work: RenderableType, budget: BudgetSnapshot) -> RenderableType:
         head = Text.assemble((one_line(run_id), "bold"), "  ", one_line(heading))
-        room = max(3, self._console.height - FIXED_LINES)
-        return Group(head, _node_table(nodes, counts, room), _budget_table(budget), _line(self._message))
+        return Group(head, work, _budget_table(budget), _line(self._message))
 
 
 def _node_table(nodes: Sequence[NodeReport], counts: Mapping[NodeStatus, int], room: int) -> RenderableType:
@@ -92,8 +101,7 @@ def _node_table(nodes: Sequence[NodeReport], counts: Mapping[NodeStatus, int], r
         table.add_column(heading, no_wrap=True, overflow="ellipsis", header_style="dim")
     for report in shown:
         latency = "" if report.latency_ms is None else f"{report.latency_ms} ms"
-        note = report.error or ("reused" if report.reused else "")
-        cells = (report.node.id, report.node.tool, report.status, str(report.tries), latency, note)
+        cells = (report.node.id, report.node.tool, report.status, str(report.tries), latency, node_note(report))
         table.add_row(*(Text(one_line(cell)) for cell in cells), style=STYLES[report.status])
     if len(shown) == sum(counts.values()):
         return table

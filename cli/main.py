@@ -32,6 +32,13 @@ def run(worker_factory: "WorkerFactory") -> NoReturn:
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--goal", help="What is wanted, in plain words.")
 @click.option(
+    "--mode",
+    type=click.Choice(["plan", "loop"]),
+    default="plan",
+    show_default=True,
+    help="Draw up a plan and execute it, or let a model pick one step at a time.",
+)
+@click.option(
     "--toolkit", "toolkits", metavar="NAME", multiple=True, help="Tools of the run. Can be repeated.  [default: games]"
 )
 @mcp_option
@@ -39,8 +46,11 @@ def run(worker_factory: "WorkerFactory") -> NoReturn:
 @click.option("--max-tokens", metavar="N", help="Tokens of all model calls together.  [default: 20000]")
 @click.option("--max-tool-calls", metavar="N", help="Tries of all tools together.  [default: 50]")
 @click.option("--max-wall-clock", metavar="S", type=float, help="Seconds from start to end.  [default: 120]")
+@click.option("--model-timeout", metavar="S", type=float, help="Seconds for one model call.  [default: 60]")
 @click.option("--max-cost", "max_cost_usd", metavar="USD", help="Cost of all model calls together.  [default: 0.25]")
 @click.option("--max-replans", metavar="N", help="Planning rounds after the first.  [default: 2]")
+@click.option("--max-steps", metavar="N", help="Steps of an agent loop.  [default: 20]")
+@click.option("--allow-agents", is_flag=True, help="Let a plan have nodes that are agent loops.")
 @click.option("--max-concurrency", metavar="N", help="Tools at work at once.  [default: 5]")
 @click.option(
     "--model",
@@ -96,25 +106,37 @@ def _start(worker_factory: "WorkerFactory", flags: dict[str, Any]) -> ExitCode:
         raise Refusal("No goal: give --goal TEXT, or see starter.py --help.")
     if flags["detach"] and flags["with_worker"]:
         raise Refusal("--with-worker ends with this command, so it does not go with --detach: leave one out.")
-    from cli.request import build_request, read_models, read_patterns
+    from cli.request import build_request, refuse_mismatch
+    from cli.run_kinds import Mode
     from cli.starting import StartOptions, start, start_detached
 
+    mode = Mode(flags["mode"])
+    refuse_mismatch(mode, flags)
     request = build_request(
         {**_pick(flags, "goal", "session_id"), "toolkit": toolkit_of(flags["toolkits"], flags["mcp"])},
         _pick(flags, "max_tokens", "max_tool_calls", "max_wall_clock", "max_cost_usd"),
-        {
-            **_pick(flags, "max_replans", "max_concurrency", "max_tools_shown"),
-            "models": read_models(flags["models"]),
-            "allow": read_patterns("--allow", flags["allow"]),
-            "deny": read_patterns("--deny", flags["deny"]),
-            "allow_writes": flags["allow_writes"] or None,
-        },
+        _options(flags),
     )
-    options = StartOptions(**_pick(flags, "as_json", "with_worker", "worker_wait_s"))
+    options = StartOptions(mode, **_pick(flags, "as_json", "with_worker", "worker_wait_s"))
     if flags["detach"]:
         return execute(lambda _: start_detached(request, options))
     factory = _with_servers(worker_factory, flags["mcp"])
     return execute(lambda interrupts: start(request, options, factory, interrupts))
+
+
+def _options(flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a run, None for what was not given."""
+    from cli.request import read_models, read_patterns
+
+    return {
+        **_pick(flags, "max_replans", "max_concurrency", "max_tools_shown", "model_timeout"),
+        "models": read_models(flags["models"]),
+        "allow": read_patterns("--allow", flags["allow"]),
+        "deny": read_patterns("--deny", flags["deny"]),
+        "allow_writes": flags["allow_writes"] or None,
+        "allow_agents": flags["allow_agents"] or None,
+        "loop": None if flags["max_steps"] is None else _pick(flags, "max_steps"),
+    }
 
 
 def _with_servers(worker_factory: "WorkerFactory", mcp: Path | None) -> "WorkerFactory":

@@ -32,7 +32,8 @@ def guarded(action: Callable[[], object]) -> int:
         say(refusal.message)
         return refusal.code
     except click.ClickException as error:
-        say(f"{error.format_message()} See starter.py --help.")
+        command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "starter.py"
+        say(f"{error.format_message()} See {command} --help.")
         return ExitCode.USAGE
     except (click.Abort, KeyboardInterrupt):
         say("Interrupted.")

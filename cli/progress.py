@@ -1,16 +1,21 @@
 """Progress of a run on stderr: one line for each trace event, or a live picture on a terminal."""
 
 import os
+import re
 import sys
 from abc import ABC, abstractmethod
 
+from cli.error_words import coded
+from cli.guard_flags import flags_of
 from cli.plain_text import one_line, say
+from cli.run_kinds import Result
 from cli.runs import Run
 from cli.trace_pages import events_after
-from harness.run import RunResult
 from harness.trace import TraceEvent, TraceKind
 
 LINE_CHARS = 160
+_CALL_ID = re.compile(r"[0-9]+\.[0-9]+")
+"""Names a call of an agent loop by its step and place, and says nothing of its tool."""
 
 
 class Progress(ABC):
@@ -28,7 +33,7 @@ class Progress(ABC):
         self._seen = news.first + len(news.events)
         self._show(missed + news.events)
 
-    def end(self, result: RunResult) -> None:
+    def end(self, result: Result) -> None:
         """Show what is left when the run has ended."""
         self._show(events_after(self._last, result.trace))
 
@@ -60,10 +65,19 @@ def event_line(event: TraceEvent, when: str, limit: int | None = LINE_CHARS) -> 
     outcome = event.data.get("outcome")
     # What the rule asks for and what is really done may differ: a replan that is not to be had, for one.
     status = f"{event.status} -> {outcome}" if event.kind is TraceKind.RECOVERY_DECIDE else event.status
+    status = coded(status, event.data.get("errorCode"))
     artifact = f"artifact {event.data['artifact']}" if "artifact" in event.data else ""
-    words = (when, event.kind, event.node_id or "", status, latency, event.message or "", artifact)
+    words = (when, event.kind, subject_of(event), status, latency, event.message or "", *flags_of(event), artifact)
     line = "  ".join(one_line(word) for word in words if word)
     return line if limit is None else line[:limit]
+
+
+def subject_of(event: TraceEvent) -> str:
+    """Return what an event is about: a node, a step of an agent loop, or a call of one with its tool."""
+    call, tool, step = event.node_id or event.data.get("call"), event.data.get("tool"), event.data.get("step")
+    if isinstance(call, str):
+        return f"{call} {tool}" if isinstance(tool, str) and _CALL_ID.fullmatch(call) else call
+    return f"step {step}" if event.kind is TraceKind.STEP_FINISH else ""
 
 
 def choose_progress() -> Progress:

@@ -11,9 +11,9 @@ from temporalio.exceptions import ApplicationError
 
 from cli.exit_codes import Refusal
 from cli.run_failures import failure, unreadable
-from cli.runs import RPC_LIMIT, WORKFLOW_TYPE
+from cli.run_kinds import KINDS, Result, kind_of
+from cli.runs import RPC_LIMIT
 from cli.trace_pages import events_of
-from harness.run import RunResult
 from harness.toolkit_names import parts_of
 from harness.trace import TraceEvent
 
@@ -73,7 +73,8 @@ async def read_traces(client: Client, runs: RecentRuns) -> Traces:
 
 async def _listed(client: Client, runs: RecentRuns) -> AsyncIterator[WorkflowExecution]:
     # Of a chain of workflow runs only the last one has a result.
-    query = f"WorkflowType = '{WORKFLOW_TYPE}' AND ExecutionStatus != 'ContinuedAsNew'"
+    types = ", ".join(f"'{kind.workflow_type}'" for kind in KINDS.values())
+    query = f"WorkflowType IN ({types}) AND ExecutionStatus != 'ContinuedAsNew'"
     if runs.since is not None:
         earliest = (datetime.now(UTC) - runs.since).isoformat(timespec="seconds")
         query += f" AND (ExecutionStatus = 'Running' OR CloseTime >= '{earliest}')"
@@ -87,9 +88,9 @@ async def _listed(client: Client, runs: RecentRuns) -> AsyncIterator[WorkflowExe
 async def _trace_of(
     client: Client, execution: WorkflowExecution, room: asyncio.Semaphore
 ) -> tuple[TraceEvent, ...] | UnreadRun:
-    run_id = execution.id
-    handle: WorkflowHandle[object, RunResult] = client.get_workflow_handle(
-        run_id, run_id=execution.run_id, result_type=RunResult
+    run_id, kind = execution.id, kind_of(execution.workflow_type)
+    handle: WorkflowHandle[object, Result] = client.get_workflow_handle(
+        run_id, run_id=execution.run_id, result_type=None if kind is None else kind.result_type
     )
     try:
         async with room:

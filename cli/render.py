@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from pydantic_core import to_jsonable_python
 
+from cli.answer_notes import ungrounded_figures
+from cli.error_words import coded_error, ending, error_line
 from cli.plain_text import block, one_line
+from cli.run_kinds import Result
 from harness.budget import BudgetSnapshot
 from harness.run import AttemptRecord, NodeReport, RunResult, RunView
 
@@ -46,11 +49,11 @@ def budget_rows(budget: BudgetSnapshot) -> tuple[BudgetRow, ...]:
     )
 
 
-def outcome_line(result: RunResult) -> str:
+def outcome_line(result: Result) -> str:
     """Return how a run ended, in one line."""
     used = ", ".join(f"{row.name} {row.text}" for row in budget_rows(result.budget))
     why = f": {one_line(result.error, 500)}" if result.error else ""
-    return f"Run {result.run_id} ended {result.status}{why} ({used})"
+    return f"Run {result.run_id} ended {ending(result)}{why} ({used})"
 
 
 def story_of_result(result: RunResult, goal: str) -> Iterator[str]:
@@ -59,10 +62,11 @@ def story_of_result(result: RunResult, goal: str) -> Iterator[str]:
     yield f"Goal: {one_line(goal)}"
     yield f"Model: {one_line(result.model)}"
     if result.error:
-        yield f"Error: {result.error_class or ''} {one_line(result.error)}"
+        yield error_line(result)
     if result.verdict:
         yield f"Verdict: {one_line(result.verdict.reason)}"
-    yield from _budget_lines(result.budget)
+    yield from guardrail_lines(result)
+    yield from budget_lines(result.budget)
     yield from _plan_lines(result.plan)
     yield from _attempt_lines(result.attempts)
     if result.report is not None:
@@ -74,11 +78,34 @@ def story_of_view(view: RunView) -> Iterator[str]:
     yield f"Run {view.run_id}: {view.status or view.phase}, attempt {view.attempt}"
     yield f"Goal: {one_line(view.goal)}"
     yield f"Model: {one_line(view.model)}"
-    yield from _budget_lines(view.budget)
+    yield from budget_lines(view.budget)
     yield from _plan_lines(view.nodes)
     if view.nodes_dropped:
         counts = ", ".join(f"{count} {status}" for status, count in view.counts.items())
         yield f"  and {view.nodes_dropped} more nodes; in all {counts}"
+
+
+def guardrail_lines(result: Result) -> Iterator[str]:
+    """Return the lines that tell which guardrails ran, and which figures of the answer come from nowhere."""
+    if result.guardrails:
+        yield f"Guardrails: {', '.join(result.guardrails)}"
+    if result.ungrounded:
+        yield f"Ungrounded: {ungrounded_figures(result)}"
+
+
+def budget_lines(budget: BudgetSnapshot) -> Iterator[str]:
+    """Return the lines that tell what is used of each limit."""
+    yield ""
+    yield f"Budget, pressure {budget.pressure:.2f}"
+    yield from aligned((f"  {row.name}", row.text) for row in budget_rows(budget))
+
+
+def aligned(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Align rows of equal length."""
+    table = list(rows)
+    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+    for row in table:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def as_json(record: object) -> str:
@@ -88,18 +115,10 @@ def as_json(record: object) -> str:
     return json.dumps(to_jsonable_python(record))
 
 
-def _budget_lines(budget: BudgetSnapshot) -> Iterator[str]:
-    yield ""
-    yield f"Budget, pressure {budget.pressure:.2f}"
-    yield from _columns((f"  {row.name}", row.text) for row in budget_rows(budget))
-
-
 def _plan_lines(nodes: Sequence[NodeReport]) -> Iterator[str]:
     if nodes:
         yield from ("", "Plan")
-        yield from _columns(
-            [("  node", "tool", "status", "tries", "latency", "tokens", "note"), *map(_node_row, nodes)]
-        )
+        yield from aligned([("  node", "tool", "status", "tries", "latency", "tokens", "note"), *map(_node_row, nodes)])
 
 
 def _attempt_lines(attempts: Sequence[AttemptRecord]) -> Iterator[str]:
@@ -107,25 +126,22 @@ def _attempt_lines(attempts: Sequence[AttemptRecord]) -> Iterator[str]:
         yield from ("", "Earlier attempts")
     for attempt in attempts:
         yield f"  {attempt.attempt}: {attempt.error_class} while {attempt.phase}: {one_line(attempt.error)}"
-        yield from (f"  {line}" for line in _columns(map(_node_row, attempt.nodes)))
+        yield from (f"  {line}" for line in aligned(map(_node_row, attempt.nodes)))
 
 
 def _node_row(report: NodeReport) -> tuple[str, ...]:
     latency = "" if report.latency_ms is None else f"{report.latency_ms} ms"
     tokens = f"{report.usage.total_tokens:,}" if report.usage.model else ""
-    note = report.error or ("reused" if report.reused else "")
     return (
         f"  {one_line(report.node.id)}",
-        *(one_line(report.node.tool), report.status, str(report.tries), latency, tokens, one_line(note, NOTE_CHARS)),
+        *(one_line(report.node.tool), report.status, str(report.tries), latency, tokens),
+        one_line(node_note(report), NOTE_CHARS),
     )
 
 
-def _columns(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Align rows of equal length."""
-    table = list(rows)
-    widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
-    for row in table:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+def node_note(report: NodeReport) -> str:
+    """Return what there is to say of a node: why it failed, or that its result was there already."""
+    return coded_error(report.error, report.error_code) or ("reused" if report.reused else "")
 
 
 def _seconds(span: timedelta) -> str:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from cli.exit_codes import Refusal
+from cli.run_kinds import Mode
 from harness.budget import Extension
 from harness.model_choice import ModelRole
 from harness.run import MAX_GOAL_CHARS, RunRequest
@@ -27,6 +28,8 @@ FLAGS = {
     "max_cost_usd": "--max-cost",
     "max_replans": "--max-replans",
     "max_concurrency": "--max-concurrency",
+    "max_steps": "--max-steps",
+    "model_timeout": "--model-timeout",
     "max_tools_shown": "--max-tools-shown",
     "allow": "--allow",
     "deny": "--deny",
@@ -44,6 +47,16 @@ _SHOWN_CHARS = 60
 def build_request(who: Flags, limits: Flags, options: Flags) -> RunRequest:
     """Return the request of a run; refuse with every flag that is wrong."""
     return _validated(RunRequest, {**_given(who), "options": {**_given(options), "limits": _given(limits)}})
+
+
+def refuse_mismatch(mode: Mode, flags: Flags) -> None:
+    """Refuse a flag that says nothing in this mode."""
+    if mode is Mode.LOOP and flags["max_replans"] is not None:
+        raise Refusal("--max-replans goes with --mode plan, an agent loop has no plan: leave it out.")
+    if mode is Mode.LOOP and flags["allow_agents"]:
+        raise Refusal("--allow-agents goes with --mode plan, an agent loop is one itself: leave it out.")
+    if mode is Mode.PLAN and flags["max_steps"] is not None and not flags["allow_agents"]:
+        raise Refusal("--max-steps is for agent loops: give --mode loop, or --allow-agents, or leave it out.")
 
 
 def read_models(values: Sequence[str]) -> dict[str, object] | None:

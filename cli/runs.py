@@ -4,7 +4,6 @@ import asyncio
 import time
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
 
 from temporalio.client import (
     Client,
@@ -15,20 +14,20 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
-from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from cli.exit_codes import ExitCode, Refusal
-from cli.plain_text import one_line, say
+from cli.plain_text import say
+from cli.private_values import restored
 from cli.run_failures import cause_of, failure, unreadable
+from cli.run_kinds import Result, RunKind, View, kind_of
+from cli.step_pages import in_order, steps_of
 from cli.trace_pages import events_of
 from harness.budget import BudgetSnapshot, Extension
-from harness.carry import RunInput
-from harness.run import RunRequest, RunResult, RunView
+from harness.loop import LoopResult, LoopView
 from harness.trace import TraceEvent, TraceSlice
 
-WORKFLOW_TYPE = "OrchestratorWorkflow"
 RPC_LIMIT = timedelta(seconds=10)
 SENDS = 5
 SEND_PAUSE_S = 0.5
@@ -51,11 +50,12 @@ _NOT_PICKED_UP_EVENTS = 2
 class Run:
     """One run on a server."""
 
-    def __init__(self, client: Client, run_id: str) -> None:
-        """Name a run; whether it exists shows later."""
+    def __init__(self, client: Client, run_id: str, kind: RunKind | None = None) -> None:
+        """Name a run; whether it exists, and of which kind it is unless that is given, shows later."""
         self.id = run_id
         self._client = client
-        self._handle: WorkflowHandle[Any, RunResult] = client.get_workflow_handle(run_id, result_type=RunResult)
+        self._kind = kind
+        self._handle: WorkflowHandle[Any, Any] = client.get_workflow_handle(run_id)
 
     async def describe(self) -> WorkflowExecutionDescription:
         """Return what the server knows of the run; refuse what is no run."""
@@ -65,14 +65,16 @@ class Run:
             if error.status is RPCStatusCode.NOT_FOUND:
                 raise Refusal(f"There is no run {self.id!r} here.") from error
             raise
-        if description.workflow_type != WORKFLOW_TYPE:
+        self._kind = kind_of(description.workflow_type)
+        if self._kind is None:
             raise Refusal(f"{self.id!r} is no run but a workflow of type {description.workflow_type!r}.")
         return description
 
-    async def state(self) -> RunView:
+    async def state(self) -> View:
         """Ask the run how it is; a worker has to answer."""
-        view: RunView = await self._handle.query("state", result_type=RunView, rpc_timeout=RPC_LIMIT)
-        return view
+        kind = await self._known_kind()
+        view: View = await self._handle.query("state", result_type=kind.view_type, rpc_timeout=RPC_LIMIT)
+        return view.model_copy(update={"steps": in_order(view.steps)}) if isinstance(view, LoopView) else view
 
     async def trace(self, after: int) -> TraceSlice:
         """Ask the run for some of its events from an index on; a worker has to answer."""
@@ -96,14 +98,23 @@ class Run:
         view = await self.state()
         return (await events_of(self._client, self.id, view.trace_pages))[start:end]
 
-    async def _whole(self, result: RunResult) -> RunResult:
-        """Return a result with the events of its pages in its trace; without them if they are not to be had."""
+    async def readable(self, result: Result) -> Result:
+        """Return a result whose report has private values in place of their placeholders."""
+        if isinstance(result, LoopResult):
+            return await restored(self._client, self.id, result)
+        return await restored(self._client, self.id, result)
+
+    async def _whole(self, result: Result) -> Result:
+        """Return a result with what is in its pages, or without what is not to be had, and its calls in order."""
         try:
             events = await events_of(self._client, self.id, result.trace_pages)
+            result = result.model_copy(update={"trace": events + result.trace, "trace_pages": ()})
+            if isinstance(result, LoopResult):
+                steps = await steps_of(self._client, self.id, result.step_pages)
+                result = result.model_copy(update={"steps": steps + result.steps, "step_pages": ()})
         except Refusal as refusal:
             say(refusal.message)
-            return result
-        return result.model_copy(update={"trace": events + result.trace, "trace_pages": ()})
+        return result.model_copy(update={"steps": in_order(result.steps)}) if isinstance(result, LoopResult) else result
 
     async def extend(self, more: Extension) -> BudgetSnapshot:
         """Raise the limits of the run."""
@@ -155,13 +166,13 @@ class Run:
         description = await self.describe()
         return description.history_length > _NOT_PICKED_UP_EVENTS
 
-    async def result(self) -> RunResult:
+    async def result(self) -> Result:
         """Wait for the end of the run, also across a restart of the server; return its result with the whole trace."""
         away_since: float | None = None
         while True:
             asked = time.monotonic()
             try:
-                return await self._whole(await self._handle.result())
+                return await self._whole(await self._returned())
             except WorkflowFailureError as error:
                 raise failure(self.id, error) from error
             except ApplicationError as error:  # of this process: it could not read what the run has returned
@@ -180,28 +191,18 @@ class Run:
                     ) from error
             await asyncio.sleep(1)
 
+    async def _returned(self) -> Result:
+        kind = await self._known_kind()
+        handle = self._client.get_workflow_handle(self.id, result_type=kind.result_type)
+        result: Result = await handle.result()
+        return result
 
-def new_run_id() -> str:
-    """Return an id for a run that is to be started."""
-    return f"run-{uuid4().hex[:12]}"
-
-
-async def start_run(client: Client, request: RunRequest, run_id: str, queue: str, *, activity_queue: str = "") -> Run:
-    """Start a run under a new id, in the task queue where its worker is; its calls may have a queue of their own."""
-    # Every option is sent, also those that nobody set: a later default must not change a run that is under way.
-    own = {"activity_queue": activity_queue} if activity_queue else {}
-    pinned = RunInput.model_validate({**request.model_dump(), **own})
-    await client.start_workflow(
-        WORKFLOW_TYPE,
-        pinned,
-        id=run_id,
-        task_queue=queue,
-        id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-        memo={"goal": request.goal[:500], "session_id": request.session_id, "toolkit": request.toolkit, **own},
-        static_summary=one_line(request.goal, 200),
-        rpc_timeout=RPC_LIMIT,
-    )
-    return Run(client, run_id)
+    async def _known_kind(self) -> RunKind:
+        if self._kind is None:
+            await self.describe()
+        if self._kind is None:
+            raise AssertionError
+        return self._kind
 
 
 def is_running(description: WorkflowExecutionDescription) -> bool:

@@ -15,10 +15,12 @@ from cli.interrupts import Interrupts
 from cli.plain_text import answer, say
 from cli.pollers import NoWorkerError, has_polled, no_worker, require_worker
 from cli.progress import Progress, choose_progress
-from cli.runs import Run, new_run_id, start_run
+from cli.run_kinds import Mode, Result
+from cli.run_start import new_run_id, start_run
+from cli.runs import Run
 from cli.serving import serve_own_run
 from cli.session import Session, WorkerFactory, open_session
-from harness.run import RunRequest, RunResult
+from harness.run import RunRequest
 from workflows.task_queue import private_task_queue, task_queue
 
 CANCEL_LIMIT_S = 30
@@ -35,6 +37,7 @@ NOBODY = (
 class StartOptions:
     """How a run is started and shown."""
 
+    mode: Mode
     as_json: bool
     with_worker: bool
     worker_wait_s: float
@@ -54,7 +57,7 @@ async def start(
             stop, leave = asyncio.Event(), asyncio.Event()
             with interrupts.handled_by(lambda: leave.set() if stop.is_set() else stop.set()):
                 began = datetime.now(UTC)
-                run = await _start(session, request, run_id, queue)
+                run = await _start(session, request, options.mode, run_id, queue)
                 async with _ended_on_error(run):
                     say(f"Run {run.id} started on {session.address.target}.{session.ui_hint}")
                     watches = (
@@ -66,7 +69,7 @@ async def start(
                         result = await follow(run, progress, stop, *watches)
                         if result is None:
                             result = await cancel_and_wait(run, session, progress, leave)
-        return deliver(result, as_json_text=options.as_json)
+        return await deliver(run, result, as_json_text=options.as_json)
 
 
 async def start_detached(request: RunRequest, options: StartOptions) -> ExitCode:
@@ -76,13 +79,13 @@ async def start_detached(request: RunRequest, options: StartOptions) -> ExitCode
             _refuse_to_be_alone()
         queue = task_queue(request.toolkit)
         await require_worker(session.client, queue, options.worker_wait_s)
-        run = await start_run(session.client, request, new_run_id(), queue)
+        run = await start_run(session.client, request, new_run_id(), queue, mode=options.mode)
         say(f"Started. To watch it: python starter.py watch {run.id}{session.ui_hint}")
         answer(f'{{"run_id": "{run.id}"}}' if options.as_json else run.id)
     return ExitCode.SUCCEEDED
 
 
-async def cancel_and_wait(run: Run, session: Session, progress: Progress, leave: asyncio.Event) -> RunResult:
+async def cancel_and_wait(run: Run, session: Session, progress: Progress, leave: asyncio.Event) -> Result:
     """Cancel the run and wait for its result."""
     say(f"Cancelling run {run.id} and waiting for its result. The next Ctrl-C leaves at once.")
     look = f"See how it ends: python starter.py watch {run.id}"
@@ -99,12 +102,12 @@ async def cancel_and_wait(run: Run, session: Session, progress: Progress, leave:
     return result
 
 
-async def _start(session: Session, request: RunRequest, run_id: str, queue: str) -> Run:
+async def _start(session: Session, request: RunRequest, mode: Mode, run_id: str, queue: str) -> Run:
     """Start a run; on the embedded server it waits in the public queue, and only its calls in a private one."""
     if session.is_embedded:
         public = task_queue(request.toolkit)
-        return await start_run(session.client, request, run_id, public, activity_queue=queue)
-    return await start_run(session.client, request, run_id, queue)
+        return await start_run(session.client, request, run_id, public, mode=mode, activity_queue=queue)
+    return await start_run(session.client, request, run_id, queue, mode=mode)
 
 
 @asynccontextmanager

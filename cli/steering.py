@@ -5,6 +5,8 @@ from contextlib import closing
 
 from temporalio.client import WorkflowExecutionDescription
 
+from cli.ending import exit_code_of
+from cli.error_words import ending
 from cli.exit_codes import ExitCode, Refusal
 from cli.interrupts import Interrupts
 from cli.plain_text import answer, say
@@ -17,7 +19,6 @@ from cli.session import WorkerFactory, open_session
 from cli.starting import cancel_and_wait
 from cli.watching import refuse_unknown_run
 from harness.budget import Extension
-from harness.run import RunStatus
 
 WORKER_WAIT_S = 5.0
 
@@ -32,7 +33,7 @@ async def cancel(run_id: str, worker_factory: WorkerFactory, interrupts: Interru
             with interrupts.handled_by(leave.set), closing(choose_progress()) as progress:
                 result = await cancel_and_wait(run, session, progress, leave)
     say(outcome_line(result))
-    return ExitCode.SUCCEEDED if result.status is RunStatus.CANCELLED else ExitCode.FAILED
+    return ExitCode.SUCCEEDED if exit_code_of(result.status) is ExitCode.CANCELLED else ExitCode.FAILED
 
 
 async def extend(run_id: str, more: Extension, *, as_json_text: bool) -> ExitCode:
@@ -51,5 +52,5 @@ async def _require_running(run: Run) -> WorkflowExecutionDescription:
     description = await run.describe()
     if not is_running(description):
         result = await run.result()
-        raise Refusal(f"Run {run.id} has ended already: {result.status}.")
+        raise Refusal(f"Run {run.id} has ended already: {ending(result)}.")
     return description

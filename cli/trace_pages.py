@@ -15,7 +15,7 @@ async def events_of(client: Client, run_id: str, pages: tuple[TracePage, ...]) -
     """Return the events of pages; refuse when one cannot be read."""
     events: list[TraceEvent] = []
     for page in pages:
-        events += _EVENTS.validate_json(await _stored(client, run_id, page.artifact.digest))
+        events += _EVENTS.validate_json(await read_page(client, run_id, page.artifact.digest, of="trace"))
     return tuple(events)
 
 
@@ -25,11 +25,12 @@ def events_after(last: TraceEvent | None, trace: tuple[TraceEvent, ...]) -> tupl
     return trace[known + 1 :]
 
 
-async def _stored(client: Client, run_id: str, digest: str) -> bytes:
+async def read_page(client: Client, run_id: str, digest: str, *, of: str) -> bytes:
+    """Return a page of a run's trace, or of whatever else `of` says; refuse when it cannot be read."""
     store = store_of(client.data_converter)
     if store is None:
-        raise Refusal(f"Part of the trace of run {run_id} is in the artifact store, and there is none here.")
+        raise Refusal(f"Part of the {of} of run {run_id} is in the artifact store, and there is none here.")
     try:
         return await store.get(owner_of(client.namespace, run_id), digest)
     except ToolError as error:
-        raise Refusal(f"Part of the trace of run {run_id} cannot be read: {error.message}.") from error
+        raise Refusal(f"Part of the {of} of run {run_id} cannot be read: {error.message}.") from error

@@ -22,7 +22,7 @@ async def watch(run_id: str, worker_factory: WorkerFactory, interrupts: Interrup
         run = Run(session.client, run_id)
         description = await run.describe()
         if not is_running(description):
-            return deliver(await run.result(), as_json_text=as_json_text)
+            return await deliver(run, await run.result(), as_json_text=as_json_text)
         async with stand_in(session, run, await work_queue_of(description), worker_factory) as helper:
             stop = asyncio.Event()
             with interrupts.handled_by(stop.set), closing(choose_progress()) as progress:
@@ -30,7 +30,7 @@ async def watch(run_id: str, worker_factory: WorkerFactory, interrupts: Interrup
             if result is None:
                 say(f"Stopped watching run {run_id}; {_what_becomes_of_it(helper)}")
                 return ExitCode.INTERRUPTED
-        return deliver(result, as_json_text=as_json_text)
+        return await deliver(run, result, as_json_text=as_json_text)
 
 
 def refuse_unknown_run(run_id: str) -> Callable[[], None]:

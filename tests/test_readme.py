@@ -1,5 +1,6 @@
 """What the README and docs say holds: examples run; paths, options, limits and figures are those of the code."""
 
+import json
 import os
 import re
 import shlex
@@ -13,19 +14,32 @@ import pytest
 import bench.__main__
 import bench.knobs
 import chaos.__main__
+from activities.guardrails.audit import MAX_FILE_BYTES, AuditEntry, AuditLog, Caller, Direction
+from activities.guardrails.placeholders import placeholders_of
+from activities.guardrails.private import PrivateKind
 from activities.stored_arguments import MAX_LOADED_BYTES
 from activities.toolkit_loading import load_toolkit
 from bench.summary import PROMISES
 from chaos.checks import Rule
+from cli.ending import exit_code_of
+from cli.main import command as starter
+from harness.agent_state import MAX_CALLS
 from harness.artifact import INLINE_BYTES
 from harness.binding import MAX_ARGUMENT_BYTES
 from harness.carry import INLINE_CARRY_BYTES
 from harness.catalog import Effect
 from harness.errors import MAX_ERROR_BYTES
+from harness.guardrail import Guardrail
+from harness.loop import LoopStatus
+from harness.loop_calls import LOOP_INLINE_BYTES
+from harness.loop_detection import LEAST_STEPS
+from harness.loop_options import LoopOptions
+from harness.memory import MAX_FACTS, MAX_KEY_CHARS, MAX_VALUE_CHARS
 from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES
 from harness.run import RunOptions
+from harness.trace import TraceKind
 from workflows.data_converter import RESULT_INLINE_BYTES, STARTER_INLINE_BYTES
-from workflows.run_state import MAX_RUN_BYTES, MAX_RUN_EVENTS
+from workflows.run_core import MAX_RUN_BYTES, MAX_RUN_EVENTS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -52,6 +66,24 @@ LIMITS = [
     ("nodes in flight | 5", OPTIONS.max_concurrency, 5),
     ("one workflow run | 9,000 events", MAX_RUN_EVENTS, 9_000),
     ("9,000 events, 6 MB", MAX_RUN_BYTES, 6_000_000),
+]
+
+
+LOOP = LoopOptions()
+LOOP_LIMITS = [
+    ("`max_steps` | 20", LOOP.max_steps, 20),
+    ("`step_output_tokens` | 1,000", LOOP.step_output_tokens, 1_000),
+    ("`soft_context_tokens` | 8,000", LOOP.soft_context_tokens, 8_000),
+    ("`hard_context_tokens` | 12,000", LOOP.hard_context_tokens, 12_000),
+    ("`repeat_limit` | 3", LOOP.repeat_limit, 3),
+    ("`no_progress_steps` | 5", LOOP.no_progress_steps, 5),
+    ("`max_failed_answers` | 3", LOOP.max_failed_answers, 3),
+    ("up to 50 of", MAX_FACTS, 50),
+    ("keys of 100", MAX_KEY_CHARS, 100),
+    ("values of 2,000", MAX_VALUE_CHARS, 2_000),
+    ("Results over 2 KiB", LOOP_INLINE_BYTES, 2 * KIB),
+    ("over the last 12", LEAST_STEPS, 12),
+    ("beyond the 20th", MAX_CALLS, 20),
 ]
 
 
@@ -101,6 +133,73 @@ def test_every_promised_figure_is_explained() -> None:
 
 def test_every_rule_of_chaos_is_explained() -> None:
     assert [rule for rule in Rule if f"`{rule}`" not in PAGES["chaos.md"]] == []
+
+
+@pytest.mark.parametrize(("words", "limit", "said"), LOOP_LIMITS, ids=[words for words, _, _ in LOOP_LIMITS])
+def test_a_limit_of_agent_loops_is_that_of_the_code(words: str, limit: int, said: int) -> None:
+    assert words in " ".join(PAGES["agent-loop.md"].split())
+    assert limit == said
+
+
+def test_every_option_of_agent_loops_is_explained() -> None:
+    rows = [line for line in PAGES["agent-loop.md"].splitlines() if line.startswith("| `")]
+
+    assert [name for name in LoopOptions.model_fields if not any(row.startswith(f"| `{name}` |") for row in rows)] == []
+
+
+@pytest.mark.parametrize("status", LoopStatus)
+def test_every_end_of_an_agent_loop_is_explained_with_its_exit_code(status: LoopStatus) -> None:
+    (row,) = re.findall(rf"^\| `{status}` \|.*\| ([0-9]) \|$", PAGES["agent-loop.md"], re.MULTILINE)
+
+    assert int(row) == exit_code_of(status)
+
+
+def test_every_guardrail_and_kind_of_event_is_explained_in_the_order_of_the_chain() -> None:
+    page = PAGES["guardrails.md"]
+
+    assert re.findall(r"^\| `([a-z]+)` \| (?:the goal|every|answers|reports)", page, re.MULTILINE) == list(Guardrail)
+    assert [kind for kind in (TraceKind.GUARDRAIL_FLAG, TraceKind.GUARDRAIL_BLOCK) if f"`{kind}`" not in page] == []
+
+
+def test_every_kind_of_private_value_is_named() -> None:
+    assert [kind for kind in PrivateKind if f"`{kind}`" not in PAGES["guardrails.md"]] == []
+
+
+def test_every_field_of_the_audit_log_is_explained(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path)
+    log.write(Caller("run-1", "take_step", "step@1", 1), AuditEntry(direction=Direction.INPUT, is_allowed=True))
+    (file,) = tmp_path.iterdir()
+    section = PAGES["guardrails.md"].partition("## The audit log")[2]
+    told = [
+        name for row in re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
+    ]
+
+    assert sorted(told) == sorted(json.loads(file.read_text()))
+    assert MAX_FILE_BYTES == 10 * MIB
+    assert all(f"`{direction}`" in section for direction in Direction)
+
+
+def test_a_placeholder_that_is_shown_is_one() -> None:
+    shown = set(re.findall(r"`(<[A-Z_]+_[0-9a-f]{8}>)`", EVERYTHING))
+
+    assert shown == {"<EMAIL_3f9a2c41>"}
+    assert all(placeholders_of(one) for one in shown)
+
+
+def test_an_option_of_the_command_line_that_is_named_is_one() -> None:
+    commands = (starter, *starter.commands.values())
+    known = {flag for command in commands for option in command.params for flag in option.opts}
+
+    for page in ("agent-loop.md", "guardrails.md"):
+        assert set(re.findall(r"(?<!-)--[a-z][a-z-]*", PAGES[page])) - known == set()
+
+
+def test_its_agent_loop_runs_as_written(tmp_path: Path) -> None:
+    done = _run_as_written("--mode", tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "Outer Wilds" in done.stdout
+    assert "ended COMPLETED" in done.stderr
 
 
 def test_its_toolkit_runs_as_written(tmp_path: Path) -> None:

@@ -120,10 +120,22 @@ async def test_a_worker_works_where_signal_handlers_cannot_be_added(client: Clie
         ([], {"WHIPPLETREE_PRICES": "no/such/file.json"}, "no/such/file.json"),
         ([], {"WHIPPLETREE_ARTIFACTS": "ftp://host"}, "WHIPPLETREE_ARTIFACTS names no store that can be used"),
         ([], {"WHIPPLETREE_ARTIFACTS": "/dev/null/x"}, "the artifact store /dev/null/x cannot be used"),
+        ([], {"WHIPPLETREE_AUDIT": "/dev/null/x"}, "/dev/null/x (Not a directory): let WHIPPLETREE_AUDIT name"),
         ([], {"TEMPORAL_ADDRESS": "127.0.0.1:1"}, "127.0.0.1:1"),
         (["--check"], {"TEMPORAL_NAMESPACE": "nowhere"}, "nowhere"),
     ],
-    ids=["toolkit", "module", "flag", "model settings", "prices", "no store", "unusable store", "server", "namespace"],
+    ids=[
+        "toolkit",
+        "module",
+        "flag",
+        "model settings",
+        "prices",
+        "no store",
+        "unusable store",
+        "audit",
+        "server",
+        "namespace",
+    ],
 )
 async def test_a_worker_that_cannot_start_says_why_in_one_line(
     client: Client, arguments: list[str], settings: dict[str, str], named: str

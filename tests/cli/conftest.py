@@ -48,7 +48,9 @@ def command_line(
     stay_off_the_usual_ports(free_port(), monkeypatch.setattr)
 
     def run(*words: str) -> Done:
-        code = guarded(lambda: command.main(list(words), standalone_mode=False, obj=stub_worker))
+        code = guarded(
+            lambda: command.main(list(words), prog_name="starter.py", standalone_mode=False, obj=stub_worker)
+        )
         return Done(code, *capsys.readouterr())
 
     yield run

@@ -1,4 +1,4 @@
-"""The command line as starter.py runs it, with a worker that serves the stub workflow."""
+"""The command line as starter.py runs it, with a worker that serves the stub workflows."""
 
 import asyncio
 import os
@@ -10,6 +10,7 @@ from temporalio.worker import Worker
 
 from cli import connection, server_process
 from cli.main import run
+from tests.cli.stub_loop_workflow import StubLoopWorkflow
 from tests.cli.stub_workflow import StubWorkflow
 
 
@@ -17,7 +18,7 @@ def stub_worker(client: Client, queue: str, driven: str | None) -> Worker:
     return Worker(
         client,
         task_queue=driven or queue,
-        workflows=[StubWorkflow],
+        workflows=[StubWorkflow, StubLoopWorkflow],
         identity=f"stub of {os.getpid()}",
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
     )

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from cli.ending import exit_code_of
+from harness.loop import LoopStatus
 from harness.run import RunResult, RunStatus
 from tests.cli.conftest import CommandLine
 from tests.cli.shell import STARTER, Shell, clean_environment
@@ -31,7 +32,10 @@ def test_exit_code_tells_how_the_run_ended(command_line: CommandLine, goal: str,
 
 
 def test_every_status_has_an_exit_code() -> None:
-    assert {status: int(exit_code_of(status)) for status in RunStatus} == {
+    plans = {status: int(exit_code_of(status)) for status in RunStatus}
+    loops = {status: int(exit_code_of(status)) for status in LoopStatus}
+
+    assert plans == {
         RunStatus.SUCCEEDED: 0,
         RunStatus.FAILED_PLANNING: 1,
         RunStatus.FAILED_VALIDATION: 1,
@@ -39,6 +43,15 @@ def test_every_status_has_an_exit_code() -> None:
         RunStatus.FAILED_VERIFICATION: 1,
         RunStatus.BUDGET_EXHAUSTED: 3,
         RunStatus.CANCELLED: 4,
+    }
+    assert loops == {
+        LoopStatus.COMPLETED: 0,
+        LoopStatus.MAX_STEPS_EXCEEDED: 1,
+        LoopStatus.TIMEOUT: 1,
+        LoopStatus.NO_PROGRESS: 1,
+        LoopStatus.BUDGET_EXHAUSTED: 3,
+        LoopStatus.FAILED: 1,
+        LoopStatus.CANCELLED: 4,
     }
 
 

@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 import pytest
 
 from cli.exit_codes import Refusal
@@ -66,3 +68,16 @@ def test_what_a_run_may_use_is_left_out_of_a_request_that_says_nothing_of_it() -
     request = build_request({"goal": "x"}, {}, {"allow": None, "deny": None, "allow_writes": None})
 
     assert request.model_dump(exclude_unset=True)["options"] == {"limits": {}}
+
+
+def test_the_time_of_a_model_call_is_given_in_seconds() -> None:
+    request = build_request({"goal": "x"}, {}, {"model_timeout": 300.5})
+
+    assert request.options.model_timeout == timedelta(seconds=300.5)
+
+
+def test_agents_and_their_steps_are_asked_for_together() -> None:
+    request = build_request({"goal": "x"}, {}, {"allow_agents": True, "loop": {"max_steps": "7"}})
+
+    assert request.options.allow_agents
+    assert request.options.loop.max_steps == 7

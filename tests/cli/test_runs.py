@@ -13,12 +13,15 @@ from activities.artifact_folders import Owner
 from activities.artifacts import ArtifactStore
 from cli import runs
 from cli.exit_codes import ExitCode, Refusal
+from cli.run_kinds import KINDS, Mode
 from cli.runs import Run
 from harness.artifact import Artifact
 from harness.budget import BudgetSnapshot, Extension
+from harness.loop import LoopPhase, LoopView
 from harness.run import RunPhase, RunView
 from harness.trace import TraceEvent, TraceKind, TracePage, TraceSlice
 from tests.builders import NO_BUDGET
+from tests.cli.stub_loop_workflow import STEPS
 from workflows.data_converter import data_converter
 
 STORE = ArtifactStore.open("memory://")
@@ -111,6 +114,21 @@ def event(number: int) -> TraceEvent:
 
 def run_of(handle: Handle) -> Run:
     return Run(cast("Client", HandleClient(handle)), "run-1")
+
+
+class LoopHandle(Handle):
+    """Answers as an agent loop would whose calls have ended in another order."""
+
+    async def query(self, *_: object, **__: object) -> LoopView:  # type: ignore[override]
+        plain = {"run_id": "run-1", "session_id": "", "goal": "g", "phase": LoopPhase.ACTING, "max_steps": 20}
+        return LoopView.model_validate({**plain, "steps": STEPS[::-1], "budget": NO_BUDGET})
+
+
+async def test_calls_of_a_loop_under_way_are_listed_by_step_and_place() -> None:
+    view = await Run(cast("Client", HandleClient(LoopHandle())), "run-1", KINDS[Mode.LOOP]).state()
+
+    assert isinstance(view, LoopView)
+    assert view.steps == STEPS
 
 
 @pytest.mark.parametrize("paged", [0, 1, 7, 10, 13, 24, 25])

@@ -24,6 +24,7 @@ from harness.carry import RunInput
 from harness.trace import TraceEvent
 from tests.cli.conftest import CommandLine
 from tests.cli.shell import STARTER, Shell
+from tests.cli.stub_loop_workflow import StubLoopWorkflow
 from tests.cli.told_workflow import ToldWorkflow
 
 
@@ -32,7 +33,7 @@ async def told_server(home: Path) -> AsyncIterator[Client]:
     """Serve told runs; those of a test are known by their toolkit."""
     async with embedded_server(home) as address:
         client = await connect(address)
-        async with Worker(client, task_queue="told", workflows=[ToldWorkflow]):
+        async with Worker(client, task_queue="told", workflows=[ToldWorkflow, StubLoopWorkflow]):
             yield client
 
 
@@ -139,6 +140,23 @@ async def test_events_in_pages_are_counted_too(shell: Shell, kept_home: Path) ->
 
     flaky, sound = json.loads(done.stdout)["tools"]
     assert (flaky["calls"], sound["calls"]) == (4, 1)
+
+
+@pytest.mark.usefixtures("kept_server")
+async def test_calls_of_agent_loops_are_counted_too(shell: Shell, kept_home: Path) -> None:
+    toolkit, run_id = f"told:{uuid4().hex}", f"run-{uuid4().hex}"
+    async with told_server(kept_home) as client:
+        handle = await client.start_workflow(
+            "AgentLoopWorkflow", RunInput(goal="x"), id=run_id, task_queue="told", memo={"toolkit": toolkit}
+        )
+        await handle.result()
+        plan = await told_run(client, toolkit, "calls")
+        await listed(client, [run_id, plan])
+        done = await asyncio.to_thread(shell.run, "stats", "--toolkit", toolkit, "--json")
+
+    figures = json.loads(done.stdout)
+    assert (figures["runs"], figures["unreadable"]) == (2, [])
+    assert {tool["tool"]: tool["calls"] for tool in figures["tools"]} == {"flaky": 2, "\x1b[31msound": 1, "search": 1}
 
 
 @pytest.mark.usefixtures("kept_server")
