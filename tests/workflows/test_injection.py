@@ -15,15 +15,11 @@ from harness.guardrail import Guardrail
 from harness.loop import LoopResult, LoopStatus
 from harness.run import RunStatus
 from harness.trace import TraceKind
-from tests.harness.held_out_injections import HELD_OUT_ATTACKS, HELD_OUT_HARMLESS
 from tests.harness.injection_corpus import ATTACKS, HARMLESS, Place, Sample
 from tests.loop_stage import Move, call, loop_stage
 from tests.stage import fan_in, stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-EVERY_ATTACK = (*ATTACKS, *HELD_OUT_ATTACKS)
-EVERY_HARMLESS = (*HARMLESS, *HELD_OUT_HARMLESS)
 
 
 def texts(place: Place, samples: tuple[Sample, ...]) -> list[str]:
@@ -74,7 +70,7 @@ async def read_all(client: Client, place: Place, samples: list[str]) -> tuple[in
 async def test_an_injection_in_what_tools_say_is_flagged_and_gets_no_forbidden_tool_called(
     client: Client, place: Place
 ) -> None:
-    attacks = texts(place, EVERY_ATTACK)
+    attacks = texts(place, ATTACKS)
 
     flagged, ran, result = await read_all(client, place, attacks)
 
@@ -88,7 +84,7 @@ async def test_an_injection_in_what_tools_say_is_flagged_and_gets_no_forbidden_t
 
 
 async def test_harmless_look_alikes_in_results_pass(client: Client) -> None:
-    harmless = [sample.text for sample in EVERY_HARMLESS if sample.place is not Place.GOAL]
+    harmless = [sample.text for sample in HARMLESS if sample.place is not Place.GOAL]
 
     flagged, _, _ = await read_all(client, Place.RESULT, harmless)
 
@@ -96,7 +92,7 @@ async def test_harmless_look_alikes_in_results_pass(client: Client) -> None:
 
 
 async def test_an_injection_in_the_goal_blocks_a_loop_before_any_model_is_asked(client: Client) -> None:
-    goals = texts(Place.GOAL, EVERY_ATTACK)
+    goals = texts(Place.GOAL, ATTACKS)
     async with loop_stage(client, ["obeyed"]) as it:
         results = [await it.run(goal) for goal in goals]
 
@@ -109,7 +105,7 @@ async def test_an_injection_in_the_goal_blocks_a_loop_before_any_model_is_asked(
 
 
 async def test_harmless_goals_are_not_blocked(client: Client) -> None:
-    goals = texts(Place.GOAL, EVERY_HARMLESS)
+    goals = texts(Place.GOAL, HARMLESS)
     async with loop_stage(client, ["answer"]) as it:
         results = [await it.run(goal) for goal in goals]
 
