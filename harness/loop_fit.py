@@ -2,13 +2,11 @@
 
 from harness.errors import bounded
 from harness.loop import LoopResult, LoopView
-from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES
+from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES, fill_report
 from harness.wire_size import Room, encoded_size
 
 _MAX_TEXT = 10_000
 """Characters that are kept of the error of a result that does not fit whole."""
-_MAX_CHAR_BYTES = 6
-"""A control character travels as \\u0000."""
 
 
 def fit_loop_result(result: LoopResult, limit: int = MAX_RESULT_BYTES) -> LoopResult:
@@ -26,10 +24,7 @@ def fit_loop_result(result: LoopResult, limit: int = MAX_RESULT_BYTES) -> LoopRe
         }
     )
     room = Room(limit - encoded_size(least))
-    report = result.report
-    if report is not None and not room.holds(report):
-        report = bounded(report, room.left // _MAX_CHAR_BYTES)
-        room.take(encoded_size(report))
+    report = fill_report(result.report, room)
     steps = room.last(result.steps)
     trace = room.last(result.trace)
     return least.model_copy(

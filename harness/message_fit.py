@@ -56,7 +56,7 @@ def fit_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> RunResult:
         }
     )
     room = Room(limit - encoded_size(least))
-    report = _fill_report(result.report, room)
+    report = fill_report(result.report, room)
     plan = result.plan if room.holds(result.plan) else room.first(map(_brief, result.plan))
     attempts, trace = _fill_record(result.attempts, result.trace, room)
     return least.model_copy(
@@ -125,7 +125,8 @@ def _fits(rest: BaseModel, parts: Iterable[object], limit: int) -> bool:
     return True
 
 
-def _fill_report(report: str | None, room: Room) -> str | None:
+def fill_report(report: str | None, room: Room) -> str | None:
+    """Return a report, cut if the room does not hold it, and take its bytes."""
     if report is None or room.holds(report):
         return report
     cut = bounded(report, room.left // _MAX_CHAR_BYTES)

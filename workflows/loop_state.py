@@ -4,29 +4,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from harness.agent_state import AgentState
     from harness.artifact import Artifact
     from harness.budget import Budget
     from harness.catalog import Catalog, ModelCard, ToolSpec
-    from harness.errors import INVALID_REQUEST
     from harness.loop import LoopPhase, StepPage, StepRecord
     from harness.loop_calls import LOOP_INLINE_BYTES
     from harness.loop_carry import LoopCarry, LoopInput
     from harness.memory import MEMORY_TOOLS
     from harness.model_choice import ModelRole
     from harness.offered_tools import offered_tools
-    from harness.run import RunRequest
     from harness.usage import NO_USAGE, Usage
 
 from workflows.node_state import NodeState
-from workflows.run_core import RunCore
+from workflows.run_core import RunCore, request_of
 
 RECENT_STEPS = 50
 """Newest step records that are at hand for the state and a partial answer."""
-_OWN_FIELDS = {"activity_queue", "given", "stored", "written", "carry"}
 
 
 @dataclass
@@ -58,11 +54,7 @@ class LoopState(RunCore):
     def begin(cls, given: LoopInput) -> "LoopState":
         """Start a loop, or take it up again after continue-as-new."""
         info, carry = workflow.info(), given.carry
-        if carry is not None and info.continued_run_id is None:
-            raise ApplicationError(
-                "carry is set by continue-as-new only; leave it out", type=INVALID_REQUEST, non_retryable=True
-            )
-        request = RunRequest.model_validate(given.model_dump(exclude=_OWN_FIELDS, exclude_unset=True))
+        request = request_of(given, is_carried=carry is not None)
         queue = given.activity_queue or None
         if carry is None:
             budget = Budget(request.options.limits)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from temporalio import workflow
+from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue
@@ -11,7 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.artifact import INLINE_BYTES
     from harness.budget import Budget, Extension
     from harness.catalog import Catalog
-    from harness.errors import ErrorClass, ErrorCode, classify
+    from harness.errors import INVALID_REQUEST, ErrorClass, ErrorCode, classify
     from harness.guardrail import Guardrail, GuardReport
     from harness.loop import LoopStatus
     from harness.recovery import FailureContext
@@ -27,6 +28,18 @@ MESSAGE_IDS_KEPT = 200
 MAX_RUN_BYTES = 6_000_000
 MAX_RUN_EVENTS = 9_000
 """A run goes on in the next workflow run beyond these, also on a server that does not suggest it."""
+
+
+def request_of(given: RunRequest, *, is_carried: bool) -> RunRequest:
+    """Return the request in the input of a workflow, whose other fields are the harness's own.
+
+    Raises:
+        ApplicationError: INVALID_REQUEST when a client sets what only continue-as-new may.
+    """
+    if is_carried and workflow.info().continued_run_id is None:
+        msg = "carry is set by continue-as-new only; leave it out"
+        raise ApplicationError(msg, type=INVALID_REQUEST, non_retryable=True)
+    return RunRequest.model_validate(given.model_dump(include=set(RunRequest.model_fields), exclude_unset=True))
 
 
 @dataclass

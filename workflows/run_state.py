@@ -3,21 +3,20 @@
 from dataclasses import dataclass, field
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from harness.artifact import Artifact, Result
     from harness.budget import Budget
     from harness.carry import RunInput
     from harness.catalog import Effect, ToolSpec
-    from harness.errors import INVALID_REQUEST, ErrorClass, ErrorCode
+    from harness.errors import ErrorClass, ErrorCode
     from harness.plan import Plan
-    from harness.run import AttemptRecord, NodeReport, RunPhase, RunRequest, RunStatus, draft_nodes
+    from harness.run import AttemptRecord, NodeReport, RunPhase, RunStatus, draft_nodes
     from harness.schedule import NodeStatus
     from harness.verification import Verdict
 
 from workflows.node_state import NodeState
-from workflows.run_core import Ending, RunCore
+from workflows.run_core import Ending, RunCore, request_of
 
 
 @dataclass
@@ -55,11 +54,7 @@ class RunState(RunCore):
     def begin(cls, given: RunInput) -> "RunState":
         """Start a run, or take it up again after continue-as-new."""
         info, carry = workflow.info(), given.carry
-        if carry is not None and info.continued_run_id is None:
-            raise ApplicationError(
-                "carry is set by continue-as-new only; leave it out", type=INVALID_REQUEST, non_retryable=True
-            )
-        request = RunRequest.model_validate(given.model_dump(exclude={"carry", "activity_queue"}, exclude_unset=True))
+        request = request_of(given, is_carried=carry is not None)
         if carry is None:
             budget = Budget(request.options.limits)
             return cls(request, info.workflow_id, workflow.now(), budget, given.activity_queue or None)
