@@ -10,11 +10,12 @@ from temporalio.exceptions import ApplicationError
 
 from activities.artifacts import ArtifactStore, owner_of_activity
 from activities.failures import ActivityBoundary
-from activities.guardrails.chain import GuardedModel, Guardrails
-from activities.model.bounded import BoundedModel
+from activities.guardrails.chain import Guardrails
 from activities.model.cards import ModelCards
 from activities.model.request import Model
+from activities.model_call import ModelCalls
 from activities.planning import DraftedPlan, draft_plan
+from activities.replies import reply_of
 from activities.routing import pick_tools
 from activities.stored_arguments import loaded
 from activities.tool_threads import ToolThreads
@@ -51,11 +52,11 @@ class RunActivities:
         `model_rate` is how many requests a second the models take; None for `guardrails` writes no audit log.
         """
         self._toolkits = toolkits
-        self._model = model
         self._cards = cards
         self._store = store
         self._secrets = secrets
         self._guardrails = guardrails or Guardrails.of(store)
+        self._calls = ModelCalls(model, self._guardrails, store, secrets)
         self._threads = ToolThreads()
         self._rate = {} if model_rate is None else {"model_rate": model_rate}
 
@@ -70,42 +71,18 @@ class RunActivities:
     @activity.defn
     async def route_tools(self, request: RouteRequest) -> RouteReply:
         """Have the model pick the tools that suit the goal."""
-        ledger = TryLedger.resume()
-        model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
-        guarded = self._guardrails.around(model)
-        async with self._boundary(ledger, model, guarded):
-            with ledger.beating():
-                names = await pick_tools(guarded, request)
-        return RouteReply(
-            names=names,
-            usage=model.usage,
-            latency_ms=ledger.latency_ms,
-            queue_ms=ledger.queue_ms,
-            tries=ledger.tries,
-            try_number=ledger.try_number,
-            guard=guarded.report,
-        )
+        async with self._calls.granted(request) as call:
+            names = await pick_tools(call.model, request)
+        return reply_of(RouteReply, call.ledger, names=names, usage=call.usage, guard=call.model.report)
 
     @activity.defn
     async def draft_plan(self, request: PlanRequest) -> PlanReply:
         """Have the model draw up a plan."""
-        ledger = TryLedger.resume()
-        model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
-        guarded = self._guardrails.around(model)
-        async with self._boundary(ledger, model, guarded):
-            with ledger.beating():
-                await self._guardrails.check_values(request.goal)
-                drafted = await draft_plan(guarded, request, timeout=request.timeout)
-        reply = PlanReply(
-            plan=drafted.plan,
-            usage=model.usage,
-            latency_ms=ledger.latency_ms,
-            queue_ms=ledger.queue_ms,
-            tries=ledger.tries,
-            try_number=ledger.try_number,
-            guard=guarded.report,
-        )
-        return reply.model_copy(update=_about_answer(drafted))
+        async with self._calls.granted(request) as call:
+            await self._guardrails.check_values(request.goal)
+            drafted = await draft_plan(call.model, request, timeout=request.timeout)
+        guard, about = call.model.report, _about_answer(drafted)
+        return reply_of(PlanReply, call.ledger, plan=drafted.plan, usage=call.usage, guard=guard, **about)
 
     @activity.defn
     async def verify_report(self, request: VerifyRequest) -> Verdict:
@@ -121,16 +98,6 @@ class RunActivities:
             if not isinstance(verdict, Verdict):
                 raise ToolError(ErrorCode.INVALID_OUTPUT, f"the rule returned a {type(verdict).__name__}, no Verdict")
         return verdict
-
-    def _boundary(self, ledger: TryLedger, model: BoundedModel, guarded: GuardedModel) -> ActivityBoundary:
-        """Return the boundary of an activity that asks a model."""
-        return ActivityBoundary(
-            ledger,
-            lambda: model.usage,
-            secrets=self._secrets,
-            store=self._store,
-            guard=lambda: guarded.report,
-        )
 
     def _find(self, name: str) -> Toolkit:
         toolkit = self._toolkits.get(name)
@@ -156,12 +123,11 @@ async def _judged(rule: ReportRule, request: VerifyRequest, threads: ToolThreads
 
 
 def _about_answer(drafted: DraftedPlan) -> dict[str, object]:
-    """Return what is known of the answer behind a plan: history pays for every field that is set."""
+    """Return what is known of the answer behind a plan."""
     answer = drafted.answer
-    about: dict[str, object] = {
+    return {
         "answered_by": answer.model,
         "finish_reason": answer.finish_reason,
         "model_latency_ms": answer.latency_ms,
         "is_repaired": drafted.is_repaired,
     }
-    return {name: value for name, value in about.items() if value}

@@ -9,13 +9,14 @@ from activities.failures import ActivityBoundary
 from activities.guardrails.chain import Guardrails
 from activities.guardrails.findings import Findings
 from activities.loop.beginning import frame_of
-from activities.loop.replies import reply_of, told_of
 from activities.loop.scene import Scene
 from activities.loop.shelf import Shelf
+from activities.loop.step_reply import told_of
 from activities.loop.steps import take
 from activities.loop.summaries import summarise
-from activities.model.bounded import BoundedModel
 from activities.model.request import Model
+from activities.model_call import ModelCalls
+from activities.replies import reply_of
 from activities.try_ledger import TryLedger
 from harness.conversation import Conversation
 from harness.guardrail import GuardReport
@@ -40,7 +41,7 @@ class LoopActivities:
         self, model: Model, store: ArtifactStore, *, guardrails: Guardrails, secrets: tuple[str, ...] = ()
     ) -> None:
         """Ask this model, behind these guardrails, and keep all that grows in this store; no error tells a secret."""
-        self._model = model
+        self._calls = ModelCalls(model, guardrails, store, secrets)
         self._store = store
         self._shelf = Shelf(store)
         self._guardrails = guardrails
@@ -61,31 +62,23 @@ class LoopActivities:
     @activity.defn
     async def take_step(self, request: StepRequest) -> StepReply:
         """Have the model pick the next step, or answer."""
-        ledger = TryLedger.resume()
-        bounded = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
-        guarded = self._guardrails.around(bounded)
-        async with self._boundary(ledger, lambda: bounded.usage, guard=lambda: guarded.report):
-            with ledger.beating():
-                step = await take(request, guarded, self._shelf, self._guardrails.vault)
-        return reply_of(StepReply, ledger, **told_of(step, guarded, bounded.usage))
+        async with self._calls.granted(request) as call:
+            step = await take(request, call.model, self._shelf, self._guardrails.vault)
+        return reply_of(StepReply, call.ledger, **told_of(step, call.model, call.usage))
 
     @activity.defn
     async def summarise_steps(self, request: SummariseRequest) -> SummariseReply:
         """Put a summary in place of older steps."""
-        ledger = TryLedger.resume()
-        bounded = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
-        guarded = self._guardrails.around(bounded)
-        async with self._boundary(ledger, lambda: bounded.usage, guard=lambda: guarded.report):
-            with ledger.beating():
-                shortened = await summarise(request, guarded, self._shelf, self._guardrails.vault)
+        async with self._calls.granted(request) as call:
+            shortened = await summarise(request, call.model, self._shelf, self._guardrails.vault)
         return reply_of(
             SummariseReply,
-            ledger,
+            call.ledger,
             conversation=shortened.conversation,
             context_tokens=shortened.context_tokens,
             summarised=shortened.summarised,
-            guard=guarded.report,
-            usage=bounded.usage if bounded.usage.model else None,
+            guard=call.model.report,
+            usage=call.usage if call.usage.model else None,
         )
 
     @activity.defn(name="remember_fact")
@@ -107,12 +100,8 @@ class LoopActivities:
                 value = recall(await self._shelf.facts(request.facts), request.arguments)
         return reply_of(MemoryReply, ledger, facts=request.facts, value=value)
 
-    def _boundary(
-        self,
-        ledger: TryLedger,
-        usage: Callable[[], Usage] = Usage,
-        guard: Callable[[], GuardReport | None] = lambda: None,
-    ) -> ActivityBoundary:
+    def _boundary(self, ledger: TryLedger, guard: Callable[[], GuardReport | None] = lambda: None) -> ActivityBoundary:
+        """Return the boundary of an activity that asks no model."""
         return ActivityBoundary(
-            ledger, usage, secrets=self._secrets, store=self._store, vault=self._guardrails.vault, guard=guard
+            ledger, Usage, secrets=self._secrets, store=self._store, vault=self._guardrails.vault, guard=guard
         )

@@ -1,23 +1,9 @@
-"""Replies of an agent loop's own activities, with the fields that say something only: history pays for every byte."""
-
-from typing import TypeVar
+"""What the reply of a step tells: the model's turn, what it cost, and what the guardrails say of it."""
 
 from activities.guardrails.chain import GuardedModel
 from activities.loop.steps import Step
-from activities.try_ledger import TryLedger
-from harness.calls import Timing
 from harness.guardrail import MAX_FLAGS, Guardrail, GuardReport
 from harness.usage import Usage
-
-Reply = TypeVar("Reply", bound=Timing)
-
-
-def reply_of(kind: type[Reply], ledger: TryLedger, **told: object) -> Reply:
-    """Return a reply with what is told, and when and how often it was tried."""
-    number = {"try_number": ledger.try_number} if ledger.try_number > 1 else {}
-    timing = {"latency_ms": ledger.latency_ms, "queue_ms": ledger.queue_ms, "tries": ledger.tries}
-    fields = {name: value for name, value in (told | timing).items() if value or name in _SAID_WHEN_ZERO}
-    return kind.model_validate(fields | number)
 
 
 def told_of(step: Step, model: GuardedModel, usage: Usage) -> dict[str, object]:
@@ -34,10 +20,6 @@ def told_of(step: Step, model: GuardedModel, usage: Usage) -> dict[str, object]:
         "usage": usage,
         "answered_by": answer.model,
     }
-
-
-_SAID_WHEN_ZERO = frozenset({"prompt_tokens", "context_tokens", "summarised"})
-"""Fields without a default in some reply."""
 
 
 def _report(step: Step, model: GuardedModel) -> GuardReport | None:
