@@ -172,3 +172,23 @@ class Driver:
 
     def _pass(self) -> None:
         self.state = self.between(self.state)
+
+
+SEARCH = Wanted("search", {"query": "a"}, Outcome("found"))
+BAD = Turn(problem="the output is empty")
+TRUNCATED = Failure(ErrorCode.OUTPUT_TRUNCATED, "cut after 1000 tokens")
+OVERFLOW = Failure(ErrorCode.CONTEXT_OVERFLOW, "the prompt has 9000 tokens")
+
+
+def pages(number: int, tokens: int = 100) -> list[Turn]:
+    """Return so many turns, each of which finds something new."""
+    return [
+        Turn((Wanted("search", {"page": page}, Outcome([page])),), context_tokens=tokens)
+        for page in range(1, number + 1)
+    ]
+
+
+def replied(step: int, *calls: tuple[str, Arguments]) -> StepReply:
+    """Return a reply with calls of such tools and arguments."""
+    made = [ToolCall(id=f"{step}.{place}", tool=tool, arguments=given) for place, (tool, given) in enumerate(calls, 1)]
+    return StepReply(conversation=CONVERSATION, calls=tuple(made), context_tokens=100)

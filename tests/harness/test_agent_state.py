@@ -1,57 +1,34 @@
-"""The rules of an agent loop: steps, limits, failures, corrections, summaries, and what it carries."""
-
-from collections.abc import Callable
+"""The rules of an agent loop: steps, limits, refusals, hints, and how it is stopped."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from harness.agent_carry import AgentCarry
 from harness.agent_state import AgentState, next_effect
 from harness.artifact import Artifact
 from harness.catalog import Effect, Withheld
 from harness.errors import ErrorCode
-from harness.guardrail import GuardReport
 from harness.loop import LoopStatus
 from harness.loop_calls import CallResult, StepReply, ToolCall
-from harness.loop_effects import Ask, Closing, End, Hinted, Refused, RunCalls, Summarise
-from harness.loop_notes import repeat_hint, split_note
+from harness.loop_effects import Ask, End, Hinted, Refused, RunCalls
+from harness.loop_notes import split_note
 from harness.loop_options import LoopOptions
 from tests.builders import TEXT, tool_spec
 from tests.harness.loops import (
     CONVERSATION,
+    OVERFLOW,
+    SEARCH,
     TOOLS,
-    Arguments,
+    TRUNCATED,
     Driver,
     Failure,
     Outcome,
     Turn,
     Wanted,
     answer,
-    as_it_is,
     begin,
-    carried,
+    pages,
+    replied,
     turn,
 )
-
-SEARCH = Wanted("search", {"query": "a"}, Outcome("found"))
-BAD = Turn(problem="the output is empty")
-TRUNCATED = Failure(ErrorCode.OUTPUT_TRUNCATED, "cut after 1000 tokens")
-OVERFLOW = Failure(ErrorCode.CONTEXT_OVERFLOW, "the prompt has 9000 tokens")
-
-
-def pages(number: int, tokens: int = 100) -> list[Turn]:
-    """Return so many turns, each of which finds something new."""
-    return [
-        Turn((Wanted("search", {"page": page}, Outcome([page])),), context_tokens=tokens)
-        for page in range(1, number + 1)
-    ]
-
-
-def replied(step: int, *calls: tuple[str, Arguments]) -> StepReply:
-    """Return a reply with calls of such tools and arguments."""
-    made = [ToolCall(id=f"{step}.{place}", tool=tool, arguments=given) for place, (tool, given) in enumerate(calls, 1)]
-    return StepReply(conversation=CONVERSATION, calls=tuple(made), context_tokens=100)
 
 
 def test_it_asks_runs_the_calls_and_asks_again_with_their_results() -> None:
@@ -171,198 +148,6 @@ def test_an_outcome_of_a_call_that_is_not_under_way_changes_nothing() -> None:
     assert state == begin()
 
 
-def test_a_useless_output_brings_a_note_and_another_step() -> None:
-    driver = Driver(begin())
-
-    driver.run([BAD, TRUNCATED, answer("done")])
-
-    first = (
-        "1 of your outputs in a row could not be used, the last one: INVALID_OUTPUT. Call tools with valid "
-        'arguments, or answer. What was wrong:\n"the output is empty"'
-    )
-    second = (
-        "2 of your outputs in a row could not be used, the last one: OUTPUT_TRUNCATED. Keep it shorter. Call tools "
-        'with valid arguments, or answer. What was wrong:\n"cut after 1000 tokens"'
-    )
-    assert driver.asks()[1] == Ask(2, (), (first,), must_answer=False)
-    assert driver.asks()[2] == Ask(3, (), (first, second), must_answer=False)
-    assert driver.hints() == [first, second]
-    assert driver.state.steps_made == 3
-
-
-def test_a_blank_answer_is_none() -> None:
-    driver = Driver(begin())
-
-    assert driver.run([answer(" \n"), answer("done")]).answer == "done"
-    assert len(driver.asks()) == 2
-
-
-def test_results_of_a_step_that_failed_are_shown_again_and_the_prompt_is_another_one() -> None:
-    driver = Driver(begin(LoopOptions(max_failed_answers=20)))
-
-    driver.run([turn(SEARCH), *[TRUNCATED] * 8, answer("done")])
-
-    asks = driver.asks()[1:]
-    assert {ask.results for ask in asks} == {(CallResult(id="1.1", tool="search", value="found"),)}
-    assert len({ask.notes for ask in asks}) == len(asks)
-    assert len(asks[-1].notes) == 5
-
-
-@pytest.mark.parametrize(
-    ("turns", "reason", "code"),
-    [
-        ([BAD] * 3, "the output is empty", ErrorCode.INVALID_OUTPUT),
-        ([BAD, BAD, TRUNCATED], "cut after 1000 tokens", ErrorCode.OUTPUT_TRUNCATED),
-    ],
-)
-def test_useless_outputs_in_a_row_end_it(turns: list[Turn | Failure], reason: str, code: ErrorCode) -> None:
-    driver = Driver(begin())
-
-    assert driver.run(turns) == End(
-        LoopStatus.FAILED, f"the model's last 3 outputs could not be used; the last one: {reason}", None, code
-    )
-
-
-def test_calls_between_useless_outputs_start_their_count_again() -> None:
-    driver = Driver(begin())
-
-    turns: list[Turn | Failure] = [BAD, BAD, *pages(1), BAD, BAD, answer("done")]
-
-    assert driver.run(turns).status is LoopStatus.COMPLETED
-
-
-def test_useless_outputs_are_counted_as_steps() -> None:
-    driver = Driver(begin(LoopOptions(max_steps=2)))
-
-    assert driver.run([BAD, TRUNCATED, answer("done")]).status is LoopStatus.MAX_STEPS_EXCEEDED
-
-
-@pytest.mark.parametrize("code", [ErrorCode.AUTHENTICATION, ErrorCode.GUARDRAIL_BLOCKED, ErrorCode.TIMEOUT])
-def test_any_other_failure_of_the_model_ends_it(code: ErrorCode) -> None:
-    driver = Driver(begin())
-
-    end = driver.run([*pages(1), Failure(code, "no luck")])
-
-    assert end == End(LoopStatus.FAILED, "no luck", None, code)
-
-
-def test_a_prompt_that_is_too_long_for_the_model_is_summarised_and_asked_once_more() -> None:
-    driver = Driver(begin())
-
-    end = driver.run([*pages(1), OVERFLOW, answer("done")])
-
-    assert end.status is LoopStatus.COMPLETED
-    assert [type(effect) for effect in driver.effects] == [Ask, RunCalls, Ask, Summarise, Ask]
-    assert [ask.step for ask in driver.asks()] == [1, 2, 2]
-    assert driver.asks()[1] == driver.asks()[2]
-
-
-def test_a_prompt_that_is_too_long_even_then_ends_it() -> None:
-    driver = Driver(begin())
-
-    end = driver.run([*pages(1), OVERFLOW, OVERFLOW])
-
-    assert end == End(LoopStatus.FAILED, "the prompt has 9000 tokens", None, ErrorCode.CONTEXT_OVERFLOW)
-
-
-def test_a_step_in_between_allows_another_summary() -> None:
-    driver = Driver(begin())
-
-    turns: list[Turn | Failure] = [*pages(1), OVERFLOW, *pages(2)[1:], OVERFLOW, answer("done")]
-
-    assert driver.run(turns).status is LoopStatus.COMPLETED
-
-
-def test_a_first_prompt_that_is_too_long_ends_it_because_there_is_nothing_to_summarise() -> None:
-    driver = Driver(begin(tokens=1_000_000))
-
-    assert driver.run([OVERFLOW]).error_code is ErrorCode.CONTEXT_OVERFLOW
-    assert [type(effect) for effect in driver.effects] == [Ask]
-
-
-def test_over_the_hard_limit_older_steps_are_summarised_before_the_next_step() -> None:
-    driver = Driver(begin())
-
-    driver.run([*pages(1, tokens=12_001), *pages(2)[1:], answer("done")])
-
-    assert [type(effect) for effect in driver.effects] == [Ask, RunCalls, Summarise, Ask, RunCalls, Ask]
-    assert driver.state.context_tokens == 100
-
-
-def test_a_summary_that_is_not_short_enough_is_not_tried_again_for_five_steps() -> None:
-    driver = Driver(begin(), summary_tokens=12_500)
-
-    driver.run([*pages(7, tokens=13_000), answer("done")])
-
-    summaries = [place for place, effect in enumerate(driver.effects) if isinstance(effect, Summarise)]
-    asked = [sum(isinstance(each, Ask) for each in driver.effects[:place]) for place in summaries]
-    assert asked == [1, 6]
-
-
-def test_a_summary_that_failed_is_not_tried_again_for_five_steps() -> None:
-    state = begin()
-    asked = []
-    for step in range(1, 9):
-        state.answered(replied(step, ("search", {"page": step})).model_copy(update={"context_tokens": 13_000}))
-        state.called(CallResult(id=f"{step}.1", tool="search", value=step), digest=str(step))
-        if next_effect(state) == Summarise():
-            asked.append(step)
-            state.summary_failed(ErrorCode.TIMEOUT, "late")
-
-    assert asked == [1, 6]
-    assert isinstance(next_effect(state), Ask)
-
-
-def test_figures_from_nowhere_are_corrected_once() -> None:
-    driver = Driver(begin())
-
-    end = driver.run([answer("It costs 17.", "17"), answer("It is cheap.")])
-
-    assert end == End(LoopStatus.COMPLETED, "", "It is cheap.", None)
-    note = (
-        "These figures of your answer are in no result, goal or memory: '17'. "
-        "Answer again: use figures of results only, or leave them out."
-    )
-    assert driver.asks()[1] == Ask(2, (), (note,), must_answer=False)
-
-
-def test_a_second_answer_with_figures_from_nowhere_is_taken() -> None:
-    driver = Driver(begin())
-
-    end = driver.run([answer("It costs 17.", "17"), answer("It costs 18.", "18")])
-
-    assert end == End(LoopStatus.COMPLETED, "", "It costs 18.", None)
-
-
-def test_under_high_pressure_an_answer_with_figures_from_nowhere_is_taken_at_once() -> None:
-    state = begin()
-
-    told = state.answered(
-        StepReply(conversation=CONVERSATION, answer="It costs 17.", guard=GuardReport(ungrounded=("17",))),
-        is_high_pressure=True,
-    )
-
-    assert told == ()
-    assert next_effect(state) == End(LoopStatus.COMPLETED, "", "It costs 17.", None)
-
-
-def test_a_correction_after_the_last_step_must_answer_and_completes() -> None:
-    driver = Driver(begin(LoopOptions(max_steps=1)))
-
-    end = driver.run([answer("It costs 17.", "17"), answer("It is cheap.")])
-
-    assert end == End(LoopStatus.COMPLETED, "", "It is cheap.", None)
-    assert [ask.must_answer for ask in driver.asks()] == [False, True]
-    assert driver.told[-1] == Closing(LoopStatus.COMPLETED, "the limit of 1 steps is reached")
-
-
-@pytest.mark.parametrize("last", [turn(SEARCH), Failure(ErrorCode.TIMEOUT)])
-def test_an_answer_that_was_to_be_corrected_is_better_than_none(last: Turn | Failure) -> None:
-    driver = Driver(begin(LoopOptions(max_steps=1)))
-
-    assert driver.run([answer("It costs 17.", "17"), last]) == End(LoopStatus.COMPLETED, "", "It costs 17.", None)
-
-
 def test_the_workflow_can_stop_it_at_once() -> None:
     state = begin()
     state.answered(replied(1, ("now", {})))
@@ -457,49 +242,6 @@ def test_a_hint_states_the_known_error() -> None:
     assert known == '"no clock"'
 
 
-def test_what_it_carries_stays_small() -> None:
-    state = begin(LoopOptions(max_steps=10_000, repeat_limit=100))
-    for step in range(1, 2001):
-        calls: list[tuple[str, Arguments]] = [("search", {"page": step, "query": f"{place}"}) for place in range(3)]
-        state.answered(replied(step, *calls))
-        for place in range(1, 4):
-            state.called(CallResult(id=f"{step}.{place}", tool="search", value=step), digest=f"{step}.{place}")
-    state.answered(
-        StepReply(
-            conversation=CONVERSATION,
-            answer="short",
-            guard=GuardReport(ungrounded=tuple("\u4e2d" * 60 for _ in range(100))),
-        )
-    )
-    known = CallResult(id="1.1", tool="search", value="\u4e2d" * 600)
-    state.notes += [repeat_hint(known, times) for times in range(4)]
-    state.must_close(LoopStatus.TIMEOUT, "\u4e2d" * 9000)
-
-    assert len(state.notes) == 5
-    assert len(state.carry().model_dump_json().encode()) < 20_000
-
-
-def test_an_answer_that_is_to_be_corrected_is_carried_whole() -> None:
-    text = "It costs 17. " * 5000
-    state = begin()
-    state.answered(StepReply(conversation=CONVERSATION, answer=text, guard=GuardReport(ungrounded=("17",))))
-
-    again = carried(state)
-    again.refuse(LoopStatus.CANCELLED, "stop")
-
-    assert next_effect(again) == End(LoopStatus.CANCELLED, "stop", text, None)
-
-
-@pytest.mark.parametrize("status", [LoopStatus.TIMEOUT, LoopStatus.BUDGET_EXHAUSTED, LoopStatus.FAILED])
-def test_an_answer_whose_correction_comes_to_nothing_is_taken_as_it_is(status: LoopStatus) -> None:
-    state = begin()
-    state.answered(StepReply(conversation=CONVERSATION, answer="It costs 17.", guard=GuardReport(ungrounded=("17",))))
-
-    state.refuse(status, "no more", ErrorCode.QUOTA_EXHAUSTED)
-
-    assert next_effect(state) == End(LoopStatus.COMPLETED, "", "It costs 17.", None)
-
-
 def test_a_fact_that_was_kept_before_is_no_progress() -> None:
     state = begin(LoopOptions(no_progress_steps=3, repeat_limit=10))
     for step in range(1, 6):
@@ -510,96 +252,6 @@ def test_a_fact_that_was_kept_before_is_no_progress() -> None:
 
     assert state.closing is not None
     assert state.closing.status is LoopStatus.NO_PROGRESS
-
-
-def test_a_carried_state_is_the_same_state() -> None:
-    state = begin()
-    state.answered(replied(1, ("now", {}), ("search", {"query": "a"}), ("serch", {})))
-    state.called(CallResult(id="1.1", tool="now", value="noon"), digest="n")
-    state.must_close(LoopStatus.TIMEOUT, "late")
-
-    again = carried(state)
-
-    assert again == state
-    assert again.carry() == state.carry()
-
-
-def test_a_carried_state_does_not_change_with_its_first_owner() -> None:
-    state = begin()
-    carry = state.carry()
-    first = AgentState.resume(carry, state.options, TOOLS, (), ())
-    first.answered(replied(1, ("now", {})))
-    state.answered(replied(1, ("search", {})))
-
-    assert AgentState.resume(carry, LoopOptions(), TOOLS, (), ()) == begin()
-    assert AgentCarry.model_validate_json(carry.model_dump_json()) == carry
-
-
-CODES = st.sampled_from(ErrorCode)
-VALUES = st.one_of(st.integers(0, 3), st.sampled_from(["x", "1"]))
-OUTCOMES = st.builds(
-    Outcome,
-    VALUES,
-    st.one_of(st.none(), CODES),
-    st.sampled_from(["", "why"]),
-    st.booleans(),
-)
-CALLS = st.builds(
-    Wanted,
-    st.sampled_from(["search", "now", "remember", "recall", "serch", ""]),
-    st.dictionaries(st.sampled_from(["query", "page", "key", "value"]), VALUES, max_size=2),
-    OUTCOMES,
-    st.sampled_from(["", "", "no JSON"]),
-)
-TURNS = st.builds(
-    Turn,
-    st.lists(CALLS, max_size=4).map(tuple),
-    st.one_of(st.none(), st.sampled_from(["", "42"])),
-    st.sampled_from(["", "empty"]),
-    st.sampled_from([(), ("42",)]),
-    st.sampled_from([100, 20_000]),
-)
-OPTIONS = st.builds(
-    LoopOptions,
-    max_steps=st.integers(1, 8),
-    repeat_limit=st.integers(2, 4),
-    no_progress_steps=st.integers(1, 6),
-    max_failed_answers=st.integers(1, 4),
-)
-
-
-@given(
-    OPTIONS,
-    st.lists(st.one_of(TURNS, TURNS, st.builds(Failure, CODES)), max_size=20),
-    st.sampled_from([50, 20_000]),
-    st.sampled_from([as_it_is, carried]),
-)
-def test_whatever_the_model_says_it_ends(
-    options: LoopOptions,
-    turns: list[Turn | Failure],
-    summary_tokens: int,
-    between: Callable[[AgentState], AgentState],
-) -> None:
-    driver = Driver(begin(options), between, summary_tokens)
-
-    end = driver.run(turns)
-
-    asks = driver.asks()
-    assert max(ask.step for ask in asks) <= options.max_steps + 1
-    assert all(asks.count(ask) <= 2 for ask in asks)
-    assert len(driver.effects) <= 5 * (options.max_steps + 1)
-    assert sum(ask.must_answer for ask in asks) <= 1
-    assert driver.state.steps_made <= options.max_steps
-    assert (end.status is LoopStatus.COMPLETED) <= (end.answer is not None)
-
-
-@given(OPTIONS, st.lists(st.one_of(TURNS, st.builds(Failure, CODES)), max_size=20))
-def test_carrying_at_every_point_changes_nothing(options: LoopOptions, turns: list[Turn | Failure]) -> None:
-    whole, carrying = Driver(begin(options)), Driver(begin(options), carried)
-
-    assert whole.run(turns) == carrying.run(turns)
-    assert whole.effects == carrying.effects
-    assert whole.told == carrying.told
 
 
 def test_a_call_that_has_written_is_not_made_again_and_one_that_has_not_is() -> None:
@@ -620,17 +272,3 @@ def test_a_call_that_has_written_is_not_made_again_and_one_that_has_not_is() -> 
     told = state.answered(StepReply(conversation=CONVERSATION, calls=(third,)))
     assert [type(each) for each in told] == [Refused]
     assert isinstance(next_effect(state), Ask)
-
-
-def test_a_prompt_that_is_too_long_and_cannot_be_shortened_ends_it_without_another_try() -> None:
-    state = begin()
-    call = ToolCall(id="1.1", tool="now")
-    state.answered(StepReply(conversation=CONVERSATION, calls=(call,)))
-    state.called(CallResult(id="1.1", tool="now", value="noon"), digest="d")
-    state.model_failed(ErrorCode.CONTEXT_OVERFLOW, "too long")
-    assert next_effect(state) == Summarise()
-
-    state.summary_failed(ErrorCode.CONTEXT_OVERFLOW, "nothing is left to shorten")
-
-    expected = End(LoopStatus.FAILED, "nothing is left to shorten", None, ErrorCode.CONTEXT_OVERFLOW)
-    assert next_effect(state) == expected
