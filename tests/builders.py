@@ -1,7 +1,7 @@
 """Small builders of plans and catalogs for tests. What a test does not name has a plain default."""
 
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from pydantic import JsonValue
@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from harness.budget import Budget, Limits
 from harness.catalog import Catalog, Effect, JsonSchema, ModelCard, ToolRole, ToolSpec
 from harness.plan import ArgumentBinding, ArgumentValue, BindingType, Plan, PlanNode
+from harness.trace import TraceEvent, TraceKind
 
 TEXT: JsonSchema = {"type": "string"}
 NUMBER: JsonSchema = {"type": "number"}
@@ -145,4 +146,19 @@ def games_plan() -> Plan:
                 **{name: result_of(source) for name, source in sources.items()},
             },
         ),
+    )
+
+
+def event(kind: TraceKind, status: str, message: str | None = None, **data: JsonValue) -> TraceEvent:
+    """Return a trace event at the beginning of time."""
+    return TraceEvent(
+        timestamp=datetime.fromtimestamp(0, UTC),
+        run_id="run-1",
+        session_id="",
+        attempt=0,
+        kind=kind,
+        status=status,
+        message=message,
+        budget=NO_BUDGET,
+        data=data,
     )

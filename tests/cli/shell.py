@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import signal
 import socket
 import subprocess
@@ -55,6 +56,21 @@ class Shell:
             timeout=60,
             check=False,
         )
+
+    def on_terminal(self, *words: str, columns: int) -> str:
+        """Run a command whose stderr is a terminal; return what the terminal was sent. It must succeed."""
+        screen, terminal = pty.openpty()
+        with subprocess.Popen(
+            [sys.executable, self.script, *words],
+            cwd=self.directory,
+            env=self.environment(TERM="xterm", COLUMNS=str(columns), LINES="30"),
+            stdout=subprocess.PIPE,
+            stderr=terminal,
+        ) as process:
+            os.close(terminal)
+            seen = _read_all(screen)
+            assert process.wait(20) == 0
+        return seen
 
     @contextmanager
     def running(self, *words: str, **environment: str) -> Iterator["subprocess.Popen[str]"]:
@@ -116,3 +132,14 @@ def wait_until(condition: object, limit_s: float = 10) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(0.02)
+
+
+def _read_all(screen: int) -> str:
+    seen = b""
+    try:
+        while chunk := os.read(screen, 65_536):
+            seen += chunk
+    except OSError:  # how a terminal on Linux says that nobody writes any more
+        pass
+    os.close(screen)
+    return seen.decode(errors="replace")

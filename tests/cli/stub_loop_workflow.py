@@ -1,8 +1,6 @@
 """A stand-in for the real agent loop: same names and shapes, and the goal says how it goes."""
 
 import asyncio
-from datetime import timedelta
-from decimal import Decimal
 
 from temporalio import workflow
 
@@ -10,12 +8,13 @@ with workflow.unsafe.imports_passed_through():
     from pydantic import JsonValue, ValidationError
 
     from harness.artifact import Artifact
-    from harness.budget import BudgetSnapshot, Extension, Limits
     from harness.carry import RunInput
     from harness.errors import ErrorClass, ErrorCode
     from harness.guardrail import Guardrail
     from harness.loop import LoopPhase, LoopResult, LoopStatus, LoopView, StepPage, StepRecord
-    from harness.trace import TraceEvent, TraceKind, TraceSlice
+    from harness.trace import TraceKind
+
+from tests.cli.stub_run import StubRun
 
 ANSWER = "The answer\nwith \x1b[31mred\x1b[0m and 日本"
 STEPS = (
@@ -50,29 +49,22 @@ STEPS = (
 
 
 @workflow.defn(name="AgentLoopWorkflow", failure_exception_types=[ValidationError])
-class StubLoopWorkflow:
+class StubLoopWorkflow(StubRun):
     """Plays what the goal says.
 
     Goals: `end STATUS`, `sleep SECONDS`, `doubtful`, `invent FIGURE...`, `echo TEXT`, `crossed`, `paged DIGEST SIZE`;
     anything else completes.
     """
 
-    def __init__(self) -> None:
-        self._limits = Limits()
-        self._trace: list[TraceEvent] = []
-        self._request: RunInput | None = None
-
     @workflow.run
     async def run(self, request: RunInput) -> LoopResult:
-        self._request = request
-        self._limits = request.options.limits
-        self._emit(TraceKind.RUN_START, "STARTED", "run started")
+        self.begin(request)
         word, *rest = request.goal.split()
         try:
             status = await self._play(word, rest)
         except asyncio.CancelledError:
             status = LoopStatus.CANCELLED
-        self._emit(TraceKind.RUN_FINISH, status, "\x1b[31mrun\x1b[0m finished")
+        self.emit(TraceKind.RUN_FINISH, status, "\x1b[31mrun\x1b[0m finished")
         is_paged = word == "paged"
         pages = (StepPage(artifact=Artifact(digest=rest[0], size=int(rest[1])), steps=1),) if is_paged else ()
         return LoopResult(
@@ -86,8 +78,8 @@ class StubLoopWorkflow:
             steps_made=2,
             steps=STEPS[1:] if is_paged else STEPS[::-1] if word == "crossed" else STEPS,
             step_pages=pages,
-            budget=self._budget(),
-            trace=tuple(self._trace),
+            budget=self.budget(tool_calls=3),
+            trace=self.events,
             model="stub",
             guardrails=(Guardrail.INJECTION, Guardrail.PII),
             ungrounded=tuple(rest) if word == "invent" else ("42", "12 USD") if word == "doubtful" else (),
@@ -95,7 +87,7 @@ class StubLoopWorkflow:
 
     @workflow.query
     def state(self) -> LoopView:
-        request = self._request or RunInput(goal="?")
+        request = self.request
         return LoopView(
             run_id=workflow.info().workflow_id,
             session_id=request.session_id,
@@ -106,19 +98,10 @@ class StubLoopWorkflow:
             steps=STEPS[2:],
             in_flight=("search",),
             context_tokens=1234,
-            budget=self._budget(),
+            budget=self.budget(tool_calls=3),
             model="stub",
-            trace_length=len(self._trace),
+            trace_length=len(self.events),
         )
-
-    @workflow.query
-    def trace(self, after: int = 0) -> TraceSlice:
-        return TraceSlice(first=after, events=tuple(self._trace[after : after + 2]))
-
-    @workflow.update
-    async def extend(self, more: Extension) -> BudgetSnapshot:
-        self._limits = more.applied_to(self._limits)
-        return self._budget()
 
     async def _play(self, word: str, rest: list[str]) -> LoopStatus:
         match word:
@@ -129,39 +112,8 @@ class StubLoopWorkflow:
             case "doubtful":
                 flags: list[JsonValue] = [f"injection: search 1.{number}: \x1b[31morders" for number in range(5)]
                 flags.append("grounding: answer: 42")
-                self._emit(TraceKind.GUARDRAIL_FLAG, "FLAGGED", "6 findings", flags=flags)
-        self._emit(TraceKind.STEP_FINISH, "DONE", "wants search, serach", step=1)
-        self._emit(TraceKind.CALL_REFUSE, "REFUSED", "there is no such tool", call="1.2", tool="serach")
-        self._emit(TraceKind.NODE_FINISH, "DONE", "", node_id="1.1", tool="search")
+                self.emit(TraceKind.GUARDRAIL_FLAG, "FLAGGED", "6 findings", flags=flags)
+        self.emit(TraceKind.STEP_FINISH, "DONE", "wants search, serach", step=1)
+        self.emit(TraceKind.CALL_REFUSE, "REFUSED", "there is no such tool", call="1.2", tool="serach")
+        self.emit(TraceKind.NODE_FINISH, "DONE", "", node_id="1.1", tool="search")
         return LoopStatus.COMPLETED
-
-    def _emit(
-        self, kind: TraceKind, status: str, message: str, *, node_id: str | None = None, **data: JsonValue
-    ) -> None:
-        event = TraceEvent(
-            timestamp=workflow.now(),
-            run_id=workflow.info().workflow_id,
-            session_id="",
-            attempt=0,
-            kind=kind,
-            node_id=node_id,
-            status=status,
-            latency_ms=12 if node_id else None,
-            message=message,
-            budget=self._budget(),
-            data=data,
-        )
-        self._trace.append(event)
-
-    def _budget(self) -> BudgetSnapshot:
-        return BudgetSnapshot(
-            tokens=0,
-            max_tokens=self._limits.max_tokens,
-            tool_calls=3,
-            max_tool_calls=self._limits.max_tool_calls,
-            cost_usd=Decimal(0),
-            max_cost_usd=self._limits.max_cost_usd,
-            elapsed=workflow.now() - workflow.info().start_time,
-            max_wall_clock=self._limits.max_wall_clock or timedelta(seconds=1),
-            pressure=0.1,
-        )

@@ -1,9 +1,5 @@
 import asyncio
 import json
-import os
-import pty
-import subprocess
-import sys
 
 import pytest
 from pydantic import TypeAdapter
@@ -14,7 +10,7 @@ from cli.dev_server import embedded_server
 from harness.run import RunResult, RunView
 from harness.trace import TraceEvent
 from tests.cli.conftest import CommandLine
-from tests.cli.shell import STUB_STARTER, Shell, started_run
+from tests.cli.shell import Shell, started_run
 from tests.cli.stub_workflow import StubWorkflow
 
 
@@ -94,30 +90,9 @@ async def test_detach_leaves_the_run_to_others_on_the_embedded_server(shell: She
 
 @pytest.mark.usefixtures("kept_server")
 def test_live_progress_shows_what_a_model_wrote_as_text(shell: Shell) -> None:
-    screen, terminal = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, STUB_STARTER, "--goal", "sleep 1"],
-        cwd=shell.directory,
-        env=shell.environment(TERM="xterm", COLUMNS="100", LINES="30"),
-        stdout=subprocess.PIPE,
-        stderr=terminal,
-    ) as process:
-        os.close(terminal)
-        seen = _read_all(screen)
-        assert process.wait(20) == 0
+    seen = shell.on_terminal("--goal", "sleep 1", columns=100)
 
     assert "a_tool" in seen
     assert "wall clock" in seen
     assert "\\x1b[31mrun\\x1b[0m finished" in seen
     assert "\x1b[?25h" in seen  # the cursor is back
-
-
-def _read_all(screen: int) -> str:
-    seen = b""
-    try:
-        while chunk := os.read(screen, 65_536):
-            seen += chunk
-    except OSError:  # how a terminal on Linux says that nobody writes any more
-        pass
-    os.close(screen)
-    return seen.decode(errors="replace")

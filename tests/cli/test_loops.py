@@ -2,11 +2,6 @@
 
 import asyncio
 import json
-import os
-import pty
-import subprocess
-import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -20,9 +15,9 @@ from cli.step_pages import in_order
 from harness.artifact import Artifact
 from harness.loop import LoopPhase, LoopResult, LoopStatus, LoopView, StepPage, StepRecord
 from harness.trace import TraceEvent, TraceKind
-from tests.builders import NO_BUDGET
+from tests.builders import NO_BUDGET, event
 from tests.cli.conftest import CommandLine
-from tests.cli.shell import STUB_STARTER, Shell, started_run
+from tests.cli.shell import Shell, started_run
 from tests.cli.stub_loop_workflow import STEPS
 from tests.cli.test_stats import told_server
 
@@ -178,16 +173,7 @@ def test_of_many_ungrounded_figures_some_are_named() -> None:
 
 
 def test_a_block_that_ended_the_run_is_told_once() -> None:
-    blocked = TraceEvent(
-        timestamp=datetime.fromtimestamp(0, UTC),
-        run_id="run-1",
-        session_id="",
-        attempt=0,
-        kind=TraceKind.GUARDRAIL_BLOCK,
-        status="BLOCKED",
-        message="the goal was stopped",
-        budget=NO_BUDGET,
-    )
+    blocked = event(TraceKind.GUARDRAIL_BLOCK, "BLOCKED", "the goal was stopped")
     result = result_of_loop(status=LoopStatus.FAILED, error="the goal was stopped", trace=(blocked,), report="nothing")
 
     assert list(answer_notes(result)) == ["The answer is partial, the run ended FAILED: the goal was stopped"]
@@ -241,17 +227,7 @@ async def test_steps_in_pages_come_before_the_others(shell: Shell, command_line:
 
 @pytest.mark.usefixtures("kept_server")
 def test_the_live_picture_of_a_loop_shows_its_calls_as_text(shell: Shell) -> None:
-    screen, terminal = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, STUB_STARTER, "--goal", "sleep 1", "--mode", "loop"],
-        cwd=shell.directory,
-        env=shell.environment(TERM="xterm", COLUMNS="160", LINES="30"),
-        stdout=subprocess.PIPE,
-        stderr=terminal,
-    ) as process:
-        os.close(terminal)
-        seen = _read_all(screen)
-        assert process.wait(20) == 0
+    seen = shell.on_terminal("--goal", "sleep 1", "--mode", "loop", columns=160)
 
     assert "ACTING step 2 of 20 stub" in seen
     assert "at work: search" in seen
@@ -264,14 +240,3 @@ async def _run_loop(home: Path, run_id: str, goal: str) -> None:
     async with told_server(home) as client:
         handle = await client.start_workflow("AgentLoopWorkflow", {"goal": goal}, id=run_id, task_queue="told")
         await handle.result()
-
-
-def _read_all(screen: int) -> str:
-    seen = b""
-    try:
-        while chunk := os.read(screen, 65_536):
-            seen += chunk
-    except OSError:  # how a terminal on Linux says that nobody writes any more
-        pass
-    os.close(screen)
-    return seen.decode(errors="replace")

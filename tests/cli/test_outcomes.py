@@ -1,7 +1,5 @@
 """How a run ended, in words: the status with the code, the error with its class, the note of a node with its code."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from cli.progress import event_line
@@ -9,8 +7,8 @@ from cli.render import outcome_line, story_of_result
 from harness.errors import ErrorClass, ErrorCode
 from harness.run import NodeReport, RunResult, RunStatus
 from harness.schedule import NodeStatus
-from harness.trace import TraceEvent, TraceKind
-from tests.builders import NO_BUDGET, node
+from harness.trace import TraceKind
+from tests.builders import NO_BUDGET, event, node
 
 
 def result_of_run(**fields: object) -> RunResult:
@@ -60,16 +58,6 @@ def test_the_note_of_a_node_names_its_code() -> None:
 
 
 def test_an_event_that_has_a_code_names_it_beside_its_status() -> None:
-    event = TraceEvent(
-        timestamp=datetime.fromtimestamp(0, UTC),
-        run_id="run-1",
-        session_id="",
-        attempt=0,
-        kind=TraceKind.RUN_FINISH,
-        status="FAILED",
-        message="stop",
-        budget=NO_BUDGET,
-        data={"errorCode": "GUARDRAIL_BLOCKED"},
-    )
+    told = event(TraceKind.RUN_FINISH, "FAILED", "stop", errorCode="GUARDRAIL_BLOCKED")
 
-    assert event_line(event, "0 s") == "0 s  run.finish  FAILED (GUARDRAIL_BLOCKED)  stop"
+    assert event_line(told, "0 s") == "0 s  run.finish  FAILED (GUARDRAIL_BLOCKED)  stop"

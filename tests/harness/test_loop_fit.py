@@ -1,23 +1,12 @@
-from datetime import UTC, datetime
-
 from harness.loop import LoopPhase, LoopResult, LoopStatus, LoopView, StepRecord
 from harness.loop_fit import encode_loop_result, fit_loop_result, fit_loop_view
 from harness.trace import TraceEvent, TraceKind
 from harness.wire_size import encoded_size
-from tests.builders import NO_BUDGET
+from tests.builders import NO_BUDGET, event
 
 
-def event(message: str) -> TraceEvent:
-    return TraceEvent(
-        timestamp=datetime(2026, 1, 1, tzinfo=UTC),
-        run_id="r",
-        session_id="",
-        attempt=0,
-        kind=TraceKind.STEP_FINISH,
-        status="DONE",
-        message=message,
-        budget=NO_BUDGET,
-    )
+def finished(message: str) -> TraceEvent:
+    return event(TraceKind.STEP_FINISH, "DONE", message)
 
 
 def record(number: int, size: int = 0) -> StepRecord:
@@ -37,7 +26,7 @@ def test_a_result_that_fits_is_returned_as_it_is() -> None:
 
 
 def test_of_a_result_that_is_too_large_the_newest_steps_are_kept_and_the_others_counted() -> None:
-    large = result(report="found", steps=tuple(record(number, 1000) for number in range(1, 11)), trace=(event("e"),))
+    large = result(report="found", steps=tuple(record(number, 1000) for number in range(1, 11)), trace=(finished("e"),))
 
     fitted = fit_loop_result(large, 4500)
 
@@ -49,7 +38,7 @@ def test_of_a_result_that_is_too_large_the_newest_steps_are_kept_and_the_others_
 
 
 def test_events_that_do_not_fit_beside_the_steps_are_counted() -> None:
-    large = result(steps=(record(1, 500),), trace=tuple(event("e" * 300) for _ in range(10)))
+    large = result(steps=(record(1, 500),), trace=tuple(finished("e" * 300) for _ in range(10)))
 
     fitted = fit_loop_result(large, 4000)
 
