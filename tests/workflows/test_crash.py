@@ -1,11 +1,7 @@
 """A worker is SIGKILLed while nodes run: another one finishes the run, and nothing that was DONE runs again."""
 
 import asyncio
-import signal
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +10,7 @@ from temporalio.client import Client
 from harness.carry import RunInput
 from harness.run import RunStatus
 from harness.trace import TraceKind
+from tests.workflows.killed_worker import KilledWorker, until
 from tests.workflows.ledger_worker import entries
 from workflows.orchestrator import OrchestratorWorkflow
 
@@ -22,38 +19,18 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 TASK_QUEUE = "crash"
 
 
-def start_worker(address: str, ledger: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.workflows.ledger_worker", address, TASK_QUEUE, str(ledger)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-async def until(condition: Callable[[], bool], *, within: float = 30) -> None:
-    async with asyncio.timeout(within):
-        while not condition():  # noqa: ASYNC110 - the file of another process has no event
-            await asyncio.sleep(0.05)
-
-
 async def test_a_killed_worker_loses_nothing_and_repeats_nothing_that_was_done(client: Client, tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     address = client.service_client.config.target_host
-    worker = start_worker(address, ledger)
-    try:
+    with KilledWorker("tests.workflows.ledger_worker", (address, TASK_QUEUE, str(ledger))) as worker:
         handle = await client.start_workflow(
             OrchestratorWorkflow.run, RunInput(goal="survive", toolkit="stage"), id="run-crash", task_queue=TASK_QUEUE
         )
         await until(lambda: {"n_slow", "n_slower"} <= {e["node"] for e in entries(ledger)})
         await until(lambda: {"n_a", "n_b", "n_after"} <= {e["node"] for e in entries(ledger) if e["what"] == "end"})
         await asyncio.sleep(0.5)  # Let their completions reach the server.
-        worker.send_signal(signal.SIGKILL)
-        worker.wait()
-        worker = start_worker(address, ledger)
+        worker.replace()
         result = await asyncio.wait_for(handle.result(), 60)
-    finally:
-        worker.kill()
-        worker.wait()
 
     starts = Counter(e["node"] for e in entries(ledger) if e["what"] == "start")
     assert result.status is RunStatus.SUCCEEDED

@@ -1,19 +1,18 @@
 """A worker is SIGKILLed in the middle of a step: another one goes on, and nothing that was recorded happens twice."""
 
 import asyncio
-import signal
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowHandle
 
-from harness.loop import LoopStatus
+from harness.loop import LoopResult, LoopStatus
 from harness.loop_carry import LoopInput
 from harness.trace import TraceKind
+from tests.workflows.killed_worker import KilledWorker, until
 from tests.workflows.loop_worker import noted
 from workflows.agent_loop import AgentLoopWorkflow
 
@@ -22,38 +21,27 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 TASK_QUEUE = "loop-crash"
 
 
-def start_worker(address: str, folder: Path, slow_step: int = 0) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.workflows.loop_worker", address, TASK_QUEUE, str(folder), str(slow_step)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-async def until(condition: Callable[[], bool], *, within: float = 30) -> None:
-    async with asyncio.timeout(within):
-        while not condition():  # noqa: ASYNC110 - the file of another process has no event
-            await asyncio.sleep(0.05)
+@asynccontextmanager
+async def working(
+    client: Client, folder: Path, *, run_id: str, slow_step: int = 0
+) -> AsyncIterator[tuple[WorkflowHandle[AgentLoopWorkflow, LoopResult], KilledWorker]]:
+    """Start a loop and a worker for it; a worker that replaces it is slow in no step."""
+    arguments = (client.service_client.config.target_host, TASK_QUEUE, str(folder))
+    with KilledWorker("tests.workflows.loop_worker", (*arguments, str(slow_step))) as worker:
+        handle = await client.start_workflow(
+            AgentLoopWorkflow.run, LoopInput(goal="survive", toolkit="stage"), id=run_id, task_queue=TASK_QUEUE
+        )
+        yield handle, worker
 
 
 async def test_a_loop_goes_on_after_a_kill_and_repeats_nothing_that_was_recorded(
     client: Client, tmp_path: Path
 ) -> None:
-    address = client.service_client.config.target_host
-    worker = start_worker(address, tmp_path)
-    try:
-        handle = await client.start_workflow(
-            AgentLoopWorkflow.run, LoopInput(goal="survive", toolkit="stage"), id="loop-crash", task_queue=TASK_QUEUE
-        )
+    async with working(client, tmp_path, run_id="loop-crash") as (handle, worker):
         await until(lambda: {"end 3.2"} <= set(noted(tmp_path)) and any("start 3.1" in e for e in noted(tmp_path)))
         await asyncio.sleep(0.5)  # Let the completion of 3.2 reach the server.
-        worker.send_signal(signal.SIGKILL)
-        worker.wait()
-        worker = start_worker(address, tmp_path)
+        worker.replace(client.service_client.config.target_host, TASK_QUEUE, str(tmp_path), "0")
         result = await asyncio.wait_for(handle.result(), 60)
-    finally:
-        worker.kill()
-        worker.wait()
 
     ledger = noted(tmp_path)
     asked = Counter(entry for entry in ledger if entry.startswith("asked"))
@@ -68,20 +56,10 @@ async def test_a_loop_goes_on_after_a_kill_and_repeats_nothing_that_was_recorded
 
 
 async def test_a_kill_while_the_model_is_asked_costs_that_call_and_nothing_else(client: Client, tmp_path: Path) -> None:
-    address = client.service_client.config.target_host
-    worker = start_worker(address, tmp_path, slow_step=2)
-    try:
-        handle = await client.start_workflow(
-            AgentLoopWorkflow.run, LoopInput(goal="survive", toolkit="stage"), id="loop-asked", task_queue=TASK_QUEUE
-        )
+    async with working(client, tmp_path, run_id="loop-asked", slow_step=2) as (handle, worker):
         await until(lambda: "asked 2" in noted(tmp_path))
-        worker.send_signal(signal.SIGKILL)
-        worker.wait()
-        worker = start_worker(address, tmp_path)
+        worker.replace(client.service_client.config.target_host, TASK_QUEUE, str(tmp_path), "0")
         result = await asyncio.wait_for(handle.result(), 60)
-    finally:
-        worker.kill()
-        worker.wait()
 
     ledger = noted(tmp_path)
     asked = Counter(entry for entry in ledger if entry.startswith("asked"))
