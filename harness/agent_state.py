@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from harness import loop_notes
 from harness.agent_carry import AgentCarry
 from harness.call_check import MAX_CALLS, CallRules, too_many
-from harness.catalog import ToolSpec, Withheld
 from harness.context_watch import ContextWatch
 from harness.errors import ErrorCode, bounded
 from harness.loop import LoopStatus
@@ -16,7 +15,7 @@ from harness.loop_effects import Ask, Closing, Effect, End, Hinted, Refused, Run
 from harness.loop_options import LoopOptions
 from harness.loop_verdicts import MAX_REASON_CHARS, closing_of, judge_idleness, judge_repeat, judge_steps
 from harness.made_writes import MadeWrites
-from harness.memory import MEMORY_NAMES, MEMORY_TOOLS
+from harness.memory import MEMORY_NAMES
 from harness.step_calls import StepCalls
 
 MAX_NOTES = 5
@@ -49,35 +48,18 @@ class AgentState:
 
     @classmethod
     def begin(
-        cls,
-        options: LoopOptions,
-        tools: tuple[ToolSpec, ...],
-        withheld: tuple[Withheld, ...],
-        left_out: tuple[str, ...],
-        context_tokens: int,
-        *,
-        written: tuple[str, ...] = (),
+        cls, options: LoopOptions, rules: CallRules, context_tokens: int, *, written: tuple[str, ...] = ()
     ) -> "AgentState":
         """Return the state before the first step.
 
-        `tools` are those offered beside the built-in ones, `context_tokens` is the estimate of the first prompt,
-        `written` are keys of what the run has written before.
+        `context_tokens` is the estimate of the first prompt, `written` are keys of what the run has written before.
         """
-        rules = CallRules((*tools, *MEMORY_TOOLS), withheld, left_out)
         context = ContextWatch(context_tokens, options.hard_context_tokens)
         return cls(options, rules, context, writes=MadeWrites(list(written)))
 
     @classmethod
-    def resume(
-        cls,
-        carry: AgentCarry,
-        options: LoopOptions,
-        tools: tuple[ToolSpec, ...],
-        withheld: tuple[Withheld, ...],
-        left_out: tuple[str, ...],
-    ) -> "AgentState":
-        """Take up what `carry` gave; the rest as for `begin`."""
-        rules = CallRules((*tools, *MEMORY_TOOLS), withheld, left_out)
+    def resume(cls, carry: AgentCarry, options: LoopOptions, rules: CallRules) -> "AgentState":
+        """Take up what `carry` gave."""
         kept = {name: deepcopy(getattr(carry, name)) for name in AgentCarry.model_fields}
         return cls(options, rules, **{**kept, "notes": list(carry.notes)})
 

@@ -11,6 +11,7 @@ with workflow.unsafe.imports_passed_through():
     from activities.state_pages import StateActivities
     from harness.agent_state import AgentState
     from harness.artifact import Artifact
+    from harness.call_check import CallRules
     from harness.calls import KeepReply, KeepRequest, LoadReply, LoadRequest
     from harness.loop import LoopPhase, LoopStatus, StepPage, StepRecord
     from harness.loop_carry import MAX_RECENT_BYTES, LoopCarry, LoopInput
@@ -95,14 +96,13 @@ def next_input(state: LoopState, given: LoopInput) -> LoopInput:
 async def restore(state: LoopState, carry: LoopCarry, *, is_hurried: Callable[[], bool]) -> None:
     """Take up the catalog and with it the rules; when it cannot be had they end the loop, with what they know."""
     options = state.request.options.loop
-    state.agent = AgentState.resume(carry.agent, options, (), (), ())
+    state.agent = AgentState.resume(carry.agent, options, CallRules(()))
     loaded = _load(state, carry.catalog)
     await wait_in_haste(loaded, is_hurried)
     failure = failure_of(loaded, granted_tries=STORE_TRIES)
     if failure is None:
         state.catalog = StatePage.model_validate_json(loaded.result().state).catalog
-        catalog = state.known_catalog
-        state.agent = AgentState.resume(carry.agent, options, state.own_tools, catalog.withheld, catalog.left_out)
+        state.agent = AgentState.resume(carry.agent, options, state.call_rules)
     elif failure.was_cancelled:
         state.rules.refuse(LoopStatus.TIMEOUT, OUT_OF_TIME)
     else:

@@ -9,11 +9,11 @@ with workflow.unsafe.imports_passed_through():
     from harness.agent_state import AgentState
     from harness.artifact import Artifact
     from harness.budget import Budget
+    from harness.call_check import CallRules
     from harness.catalog import Catalog, ModelCard, ToolSpec
     from harness.loop import LoopPhase, StepPage, StepRecord
     from harness.loop_calls import LOOP_INLINE_BYTES
     from harness.loop_carry import LoopCarry, LoopInput
-    from harness.memory import MEMORY_TOOLS
     from harness.model_choice import ModelRole
     from harness.offered_tools import offered_tools
     from harness.usage import NO_USAGE, Usage
@@ -105,9 +105,9 @@ class LoopState(RunCore):
         return offered_tools(self.known_catalog)
 
     @property
-    def own_tools(self) -> tuple[ToolSpec, ...]:
-        """Return what the model may call beside the built-in tools."""
-        return self.offered[: -len(MEMORY_TOOLS)]
+    def call_rules(self) -> CallRules:
+        """Return what calls are checked against."""
+        return CallRules(self.offered, self.known_catalog.withheld, self.known_catalog.left_out)
 
     @property
     def best_answer(self) -> str | None:

@@ -142,15 +142,8 @@ class LoopStory(Lifetime[LoopResult]):
         state = self.state
         state.note_guard(reply.guard)
         state.frame = reply.frame
-        catalog, options = state.known_catalog, state.request.options.loop
-        state.agent = AgentState.begin(
-            options,
-            state.own_tools,
-            catalog.withheld,
-            catalog.left_out,
-            reply.prompt_tokens,
-            written=self._given.written,
-        )
+        options = state.request.options.loop
+        state.agent = AgentState.begin(options, state.call_rules, reply.prompt_tokens, written=self._given.written)
 
     def _fail_early(self, why: str, code: ErrorCode | None) -> None:
         """End a loop that has made no step; without a code its time was over."""

@@ -8,12 +8,14 @@ from pydantic import JsonValue
 from harness.agent_carry import AgentCarry
 from harness.agent_state import AgentState, next_effect
 from harness.artifact import Artifact
+from harness.call_check import CallRules
 from harness.catalog import ToolSpec
 from harness.errors import ErrorCode
 from harness.guardrail import GuardReport
 from harness.loop_calls import CallResult, StepReply, SummariseReply, ToolCall
 from harness.loop_effects import Ask, Closing, Effect, End, Hinted, Refused, RunCalls, Summarise
 from harness.loop_options import LoopOptions
+from harness.memory import MEMORY_TOOLS
 from tests.builders import LIST, NUMBER, TEXT, tool_spec
 
 CONVERSATION = Artifact(digest="0" * 64, size=1)
@@ -75,9 +77,14 @@ def answer(text: str, *ungrounded: str) -> Turn:
     return Turn(answer=text, ungrounded=ungrounded)
 
 
+def rules_of(*tools: ToolSpec) -> CallRules:
+    """Return the rules of calls where these tools are offered beside the built-in ones."""
+    return CallRules((*tools, *MEMORY_TOOLS))
+
+
 def begin(options: LoopOptions | None = None, tools: tuple[ToolSpec, ...] = TOOLS, tokens: int = 100) -> AgentState:
     """Return a loop before its first step."""
-    return AgentState.begin(options or LoopOptions(), tools, (), (), tokens)
+    return AgentState.begin(options or LoopOptions(), rules_of(*tools), tokens)
 
 
 def as_it_is(state: AgentState) -> AgentState:
@@ -88,7 +95,7 @@ def as_it_is(state: AgentState) -> AgentState:
 def carried(state: AgentState) -> AgentState:
     """Return a state as it is after continue-as-new, through JSON."""
     carry = AgentCarry.model_validate_json(state.carry().model_dump_json(exclude_defaults=True))
-    return AgentState.resume(carry, state.options, TOOLS, (), ())
+    return AgentState.resume(carry, state.options, rules_of(*TOOLS))
 
 
 @dataclass

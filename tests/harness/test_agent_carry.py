@@ -27,6 +27,7 @@ from tests.harness.loops import (
     begin,
     carried,
     replied,
+    rules_of,
 )
 
 CODES = st.sampled_from(ErrorCode)
@@ -110,11 +111,11 @@ def test_a_carried_state_is_the_same_state() -> None:
 def test_a_carried_state_does_not_change_with_its_first_owner() -> None:
     state = begin()
     carry = state.carry()
-    first = AgentState.resume(carry, state.options, TOOLS, (), ())
+    first = AgentState.resume(carry, state.options, rules_of(*TOOLS))
     first.answered(replied(1, ("now", {})))
     state.answered(replied(1, ("search", {})))
 
-    assert AgentState.resume(carry, LoopOptions(), TOOLS, (), ()) == begin()
+    assert AgentState.resume(carry, LoopOptions(), rules_of(*TOOLS)) == begin()
     assert AgentCarry.model_validate_json(carry.model_dump_json()) == carry
 
 

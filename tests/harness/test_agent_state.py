@@ -4,6 +4,7 @@ import pytest
 
 from harness.agent_state import AgentState, next_effect
 from harness.artifact import Artifact
+from harness.call_check import CallRules
 from harness.catalog import Effect, Withheld
 from harness.errors import ErrorCode
 from harness.loop import LoopStatus
@@ -27,6 +28,7 @@ from tests.harness.loops import (
     begin,
     pages,
     replied,
+    rules_of,
     turn,
 )
 
@@ -120,7 +122,7 @@ def test_a_step_whose_calls_are_all_refused_goes_on() -> None:
 
 def test_withheld_and_left_out_tools_are_refused() -> None:
     withheld = (Withheld(name="send", reason="it writes; allow it by --allow-writes"),)
-    state = AgentState.begin(LoopOptions(), TOOLS, withheld, ("other",), 100)
+    state = AgentState.begin(LoopOptions(), CallRules(TOOLS, withheld, ("other",)), 100)
 
     state.answered(replied(1, ("send", {}), ("other", {})))
 
@@ -256,7 +258,7 @@ def test_a_fact_that_was_kept_before_is_no_progress() -> None:
 
 def test_a_call_that_has_written_is_not_made_again_and_one_that_has_not_is() -> None:
     send = tool_spec("send", parameters={"text": TEXT}, effect=Effect.WRITE)
-    state = AgentState.begin(LoopOptions(), (send,), (), (), 100)
+    state = AgentState.begin(LoopOptions(), rules_of(send), 100)
     first = ToolCall(id="1.1", tool="send", arguments={"text": "hello"})
     state.answered(StepReply(conversation=CONVERSATION, calls=(first,)))
     failed = CallResult(id="1.1", tool="send", code=ErrorCode.INVALID_ARGUMENT, message="nothing sent")
@@ -267,7 +269,7 @@ def test_a_call_that_has_written_is_not_made_again_and_one_that_has_not_is() -> 
     assert next_effect(state) == RunCalls(2, (second,))
 
     state.called(CallResult(id="2.1", tool="send", value="sent"), digest="d")
-    state = AgentState.resume(state.carry(), LoopOptions(), (send,), (), ())
+    state = AgentState.resume(state.carry(), LoopOptions(), rules_of(send))
     third = first.model_copy(update={"id": "3.1"})
     told = state.answered(StepReply(conversation=CONVERSATION, calls=(third,)))
     assert [type(each) for each in told] == [Refused]
