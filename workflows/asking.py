@@ -32,7 +32,8 @@ async def ask(state: LoopState, clock: Clock, wanted: Ask) -> None:
     prompt = step_prompt_tokens(state.rules, wanted)
     granted = reserve(state, prompt, state.request.options.loop.step_output_tokens)
     if granted is None:
-        state.rules.refuse(LoopStatus.BUDGET_EXHAUSTED, f"a step with about {prompt} prompt tokens does not fit")
+        why = f"a step with about {prompt:,} prompt tokens does not fit in what is left; give the loop more of them"
+        state.rules.refuse(LoopStatus.BUDGET_EXHAUSTED, why)
         return
     asked = _start(state, wanted, granted, granted.tokens_per_try - prompt)
 

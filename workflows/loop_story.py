@@ -52,7 +52,6 @@ class LoopStory(Lifetime[LoopResult]):
         await self._take_up(self._given.carry)
         while self.state.ending is None:
             await self._go_on()
-        self.state.phase = LoopPhase.FINISHED
         return await self._finish()
 
     async def _go_on(self) -> None:
