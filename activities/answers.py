@@ -2,14 +2,15 @@
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
-from typing import Generic, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from activities.json_syntax import SyntaxRepairError, repair
-from activities.model.request import ModelError
+from activities.model.request import ModelAnswer, ModelError, Parsed
 from harness.errors import ErrorCode, bounded
 
 MAX_ERRORS_SHOWN = 10
@@ -18,15 +19,6 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 _FENCE = re.compile(r"^[ \t]*```[ \t]*([A-Za-z0-9_+-]*)[ \t]*\r?$", re.MULTILINE)
 _SPACE = re.compile(r"\s*")
-
-
-@dataclass(frozen=True)
-class Parsed(Generic[Answer]):
-    """A structured answer."""
-
-    value: Answer
-    is_repaired: bool = False
-    """True when it was no JSON until its syntax was repaired."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +45,21 @@ def parse_answer(text: str, model_class: type[Answer]) -> Parsed[Answer]:
     except ValidationError as error:
         name = model_class.__name__
         raise _invalid(f"the answer is no {name}: {_describe(error)}") from None
+
+
+def read_answer(answer: ModelAnswer, model_class: type[Answer]) -> Parsed[Answer]:
+    """Return the structured answer of a model: what a guardrail has read of it already, else as `parse_answer`.
+
+    Raises:
+        ModelError: as `parse_answer`, with what the answer has cost.
+    """
+    known = answer.parsed
+    if known is not None and isinstance(known.value, model_class):
+        return Parsed(known.value, known.is_repaired)
+    try:
+        return parse_answer(answer.text, model_class)
+    except ModelError as error:
+        raise ModelError(error.code, error.message, usage=answer.usage) from None
 
 
 def _unwrapped(text: str) -> _Found:
@@ -123,11 +130,10 @@ def _repaired(text: str, start: int, error: json.JSONDecodeError) -> _Found:
 
 def _refuse_duplicates(pairs: list[tuple[str, object]]) -> None:
     """Stand in for the object, which nobody reads: this decoder only finds errors and the end."""
-    seen: set[str] = set()
-    for key, _ in pairs:
-        if key in seen:
-            raise ValueError(f"the key {bounded(key, 80)!r} is there twice")
-        seen.add(key)
+    if len(dict(pairs)) < len(pairs):
+        times = Counter(key for key, _ in pairs)
+        repeated = next(key for key in times if times[key] > 1)
+        raise ValueError(f"the key {bounded(repeated, 80)!r} is there twice")
 
 
 def _refuse_constant(name: str) -> NoReturn:

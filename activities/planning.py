@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from activities.answers import parse_answer
-from activities.model.request import Model, ModelAnswer, ModelError, ModelRequest
+from activities.answers import read_answer
+from activities.model.request import Model, ModelAnswer, ModelRequest
 from activities.prompts import planning_prompt
 from harness.calls import PlanRequest
 from harness.model_choice import ModelRole
@@ -39,8 +39,5 @@ async def draft_plan(model: Model, request: PlanRequest, timeout: timedelta) -> 
             goal=request.goal,
         )
     )
-    try:
-        parsed = parse_answer(answer.text, Plan)
-    except ModelError as error:
-        raise ModelError(error.code, error.message, usage=answer.usage) from None
+    parsed = read_answer(answer, Plan)
     return DraftedPlan(parsed.value, answer, parsed.is_repaired)

@@ -1,7 +1,7 @@
 """Routing: ask a model which of many tools suit a goal, and read its answer."""
 
-from activities.answers import parse_answer
-from activities.model.request import Model, ModelError, ModelRequest
+from activities.answers import read_answer
+from activities.model.request import Model, ModelRequest
 from activities.routing_prompt import routing_prompt
 from harness.calls import RouteRequest
 from harness.model_choice import ModelRole
@@ -26,7 +26,4 @@ async def pick_tools(model: Model, request: RouteRequest) -> tuple[str, ...]:
             goal=request.goal,
         )
     )
-    try:
-        return parse_answer(answer.text, ToolPick).value.tools[:MAX_NAMES_READ]
-    except ModelError as error:
-        raise ModelError(error.code, error.message, usage=answer.usage) from None
+    return read_answer(answer, ToolPick).value.tools[:MAX_NAMES_READ]

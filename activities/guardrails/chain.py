@@ -3,9 +3,9 @@
 A guardrail that fails stops the call, and so does an audit log that cannot be written.
 """
 
-from pydantic import BaseModel
+from dataclasses import replace
 
-from activities.answers import parse_answer
+from activities.answers import read_answer
 from activities.artifacts import ArtifactStore, owner_of_activity
 from activities.guardrails.audit import AuditEntry, AuditLog, Direction
 from activities.guardrails.checks import Checks, digest, injections, output_entry
@@ -162,13 +162,7 @@ class GuardedModel:
             raise
         if request.answer is not None and not answer.calls:
             with self._checks.closed(Guardrail.JSON, output_entry(request, answer)):
-                _check_json(answer, request.answer)
+                answer = replace(answer, parsed=read_answer(answer, request.answer))
         self._checks.answered(request, answer)
         return answer
 
-
-def _check_json(answer: ModelAnswer, shape: type[BaseModel]) -> None:
-    try:
-        parse_answer(answer.text, shape)
-    except ModelError as error:
-        raise ModelError(error.code, error.message, usage=answer.usage) from None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal, Protocol
+from typing import Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
 
@@ -10,6 +10,8 @@ from harness.catalog import JsonSchema
 from harness.errors import ErrorCode, ToolError
 from harness.model_choice import NO_CHOICE, ModelChoice, ModelRole
 from harness.usage import Usage
+
+Structure_co = TypeVar("Structure_co", bound=BaseModel, covariant=True)
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,15 @@ class ModelRequest:
 
 
 @dataclass(frozen=True)
+class Parsed(Generic[Structure_co]):
+    """A structured answer."""
+
+    value: Structure_co
+    is_repaired: bool = False
+    """True when it was no JSON until its syntax was repaired."""
+
+
+@dataclass(frozen=True)
 class ModelAnswer:
     """A complete answer; a cut, refused or empty one is a ModelError instead."""
 
@@ -85,6 +96,8 @@ class ModelAnswer:
     """From sending the request to its answer."""
     calls: tuple[ModelCall, ...] = ()
     """The tool calls that the model wants; the text may be empty then."""
+    parsed: Parsed[BaseModel] | None = None
+    """The text as the class that was asked for, once a guardrail has read it: reading a large plan takes a while."""
 
 
 class ModelError(ToolError):

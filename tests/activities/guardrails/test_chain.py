@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from activities.answers import read_answer
 from activities.artifact_folders import Owner
 from activities.artifacts import ArtifactStore
 from activities.guardrails.audit import AuditEntry, AuditLog, Caller
@@ -13,7 +14,7 @@ from activities.guardrails.checks import digest
 from activities.guardrails.findings import Findings
 from activities.guardrails.vault import Vault
 from activities.model.bounded import BoundedModel
-from activities.model.request import Message, ModelAnswer, ModelCall, ModelError, ModelRequest
+from activities.model.request import Message, ModelAnswer, ModelCall, ModelError, ModelRequest, Parsed
 from activities.prompts import fenced, unfenced
 from harness.errors import ErrorCode, ToolError
 from harness.guardrail import Flag, Guardrail, GuardReport
@@ -235,6 +236,15 @@ async def test_the_json_asked_for_passes(tmp_path: Path) -> None:
     guarded = rails(tmp_path).around(Answers('{"line": "so calm"}'))
 
     assert (await in_activity(lambda: guarded.ask(request(answer=Verse)))).text == '{"line": "so calm"}'
+
+
+async def test_the_json_asked_for_is_read_once(tmp_path: Path) -> None:
+    guarded = rails(tmp_path).around(Answers('{"line": "so calm",}'))
+
+    answer = await in_activity(lambda: guarded.ask(request(answer=Verse)))
+
+    assert answer.parsed == Parsed(Verse(line="so calm"), is_repaired=True)
+    assert read_answer(replace(answer, text="gone"), Verse) == answer.parsed
 
 
 async def test_an_ungrounded_answer_is_corrected_once(tmp_path: Path) -> None:
