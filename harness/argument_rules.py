@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from harness.catalog import JsonSchema, ToolSpec
 from harness.errors import listed, quoted
 from harness.json_pointer import PointerError, parse_pointer
-from harness.json_schema import mismatch
 from harness.plan import ArgumentBinding, ArgumentValue, BindingType, PlanNode
 from harness.plan_index import ListFit, PlanIndex
 from harness.schema_fit import cannot_fit, has_like_items, schema_at
@@ -21,7 +21,7 @@ Finding = tuple[Rule, str]
 
 def check_arguments(node: PlanNode, signature: Signature, index: PlanIndex) -> Iterator[Finding]:
     """Yield what is wrong with the arguments of a node, in their order; missing ones come last."""
-    call = _Call(node, signature, index, frozenset(node.deps))
+    call = _Call(node, signature, index)
     bound: set[str] = set()
     for binding in node.arguments:
         name = binding.name
@@ -39,14 +39,17 @@ def check_arguments(node: PlanNode, signature: Signature, index: PlanIndex) -> I
         yield Rule.MISSING_ARGUMENT, f"missing required arguments of tool {quoted(signature.tool.name)}: {needed}"
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Call:
     """One node with what its rules look up."""
 
     node: PlanNode
     signature: Signature
     index: PlanIndex
-    deps: frozenset[str]
+
+    @cached_property
+    def deps(self) -> frozenset[str]:
+        return frozenset(self.node.deps)
 
 
 def _unknown(name: str, call: _Call) -> str:
@@ -84,7 +87,7 @@ def _literal_problem(text: str, parameter: Parameter) -> str | None:
         return str(error)
     if isinstance(literal, str) and not literal.strip():
         return "literal argument value must not be blank; give a text, or leave an optional argument out"
-    return mismatch(literal, parameter.literal_schema)
+    return parameter.misfit(literal)
 
 
 def _check_shape(value: ArgumentValue) -> Iterator[Finding]:

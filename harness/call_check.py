@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from harness.catalog import ToolSpec, Withheld
 from harness.errors import ErrorCode, bounded, listed, quoted
-from harness.json_schema import mismatch
 from harness.loop_calls import CallResult, ToolCall
 from harness.near_match import NearMatches
 from harness.schema_keywords import describe
@@ -85,7 +84,7 @@ def _problems(call: ToolCall, signature: Signature) -> Iterator[str]:
     for name, value in call.arguments.items():
         if name not in signature.schemas and not signature.takes_extra:
             yield f"unknown argument {quoted(name)}{near.hint(name) or ';'} {takes}"
-        elif problem := mismatch(value, signature.parameter(name).literal_schema):
+        elif problem := signature.parameter(name).misfit(value):
             yield f"argument {quoted(name)}: {problem}"
     missing = [name for name in signature.required if name not in call.arguments]
     if missing:

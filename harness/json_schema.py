@@ -30,6 +30,13 @@ _LIMITING = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaxim
 _CHARACTER_CLASS = re.compile(r"\[[^\]]*\]")
 _REPETITION = re.compile(r"[*+{]")
 _OPTION = re.compile(r"(?<!\()\?")
+_PLAIN: dict[str, tuple[type, ...]] = {
+    "null": (type(None),),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "string": (str,),
+}
 _NUMBERS = frozenset({"integer", "number"})
 _PLACEHOLDER = re.compile(r"<[A-Z][A-Z_]{1,20}_[0-9a-f]{8,64}>")
 """What stands for a private value: it may be a number, which the tool alone is given, and checks."""
@@ -42,6 +49,15 @@ def mismatch(value: JsonValue, schema: JsonSchema) -> str | None:
     if miss is None:
         return None
     return f"at {quoted(join_pointer(miss.path))}: {miss.text}" if miss.path else miss.text
+
+
+def plain_types(schema: JsonSchema) -> frozenset[type]:
+    """Return the Python types of which every value fits a schema; none for one that says more than its type."""
+    if keywords.refers_to_schemas(schema) or keywords.fixed_values(schema) is not None:
+        return frozenset()
+    if not _LIMITING.isdisjoint(schema):
+        return frozenset()
+    return frozenset(kind for name in keywords.type_names(schema) for kind in _PLAIN.get(name, ()))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from functools import cached_property
 from itertools import islice
 
 from harness.errors import quoted
@@ -18,12 +19,18 @@ class NearMatches:
     """Hints from one set of names. A search costs milliseconds, so their number is limited."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Take the names; of those that differ only in case and outer space the first counts."""
-        self._by_folded: dict[str, str] = {}
-        for name in islice(names, MAX_NAMES):
-            if len(name) <= MAX_WORD:
-                self._by_folded.setdefault(name.strip().casefold(), name)
+        """Take the names, which are looked at when the first hint is wanted."""
+        self._names = names
         self._hints: dict[str, str] = {}
+
+    @cached_property
+    def _by_folded(self) -> dict[str, str]:
+        """Return the names; of those that differ only in case and outer space the first counts."""
+        found: dict[str, str] = {}
+        for name in islice(self._names, MAX_NAMES):
+            if len(name) <= MAX_WORD:
+                found.setdefault(name.strip().casefold(), name)
+        return found
 
     def hint(self, wrong: str) -> str:
         """Return "; did you mean 'x'?", or nothing when no name is near."""

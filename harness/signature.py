@@ -10,7 +10,7 @@ from harness.catalog import JsonSchema, ToolSpec
 from harness.closed_schema import closed
 from harness.errors import quoted
 from harness.json_pointer import PointerError, array_index
-from harness.json_schema import mismatch
+from harness.json_schema import mismatch, plain_types
 from harness.schema_fit import TextShare, has_like_items, schema_at, text_share
 from harness.schema_keywords import describe, field_schema, with_definitions
 from harness.wire_size import MAX_DEPTH, depth_of
@@ -43,9 +43,17 @@ class Parameter:
         return closed(self.schema)
 
     @cached_property
+    def _plain_types(self) -> frozenset[type]:
+        return plain_types(self.literal_schema)
+
+    @cached_property
     def description(self) -> str:
         """Return a few words for what it takes."""
         return describe(self.schema)
+
+    def misfit(self, literal: JsonValue) -> str | None:
+        """Return the first way in which the value of a literal does not fit; None when it fits."""
+        return None if type(literal) in self._plain_types else mismatch(literal, self.literal_schema)
 
     def read(self, text: str) -> JsonValue:
         """Return the value that a literal stands for.
@@ -124,14 +132,25 @@ class Signature:
 def _parse_json(text: str) -> JsonValue:
     """Read JSON strictly: no NaN, no infinity, no endless nesting."""
     try:
-        # Only `loads` says what is wrong with a byte order mark; the decoder alone is twice as fast.
-        value: JsonValue = json.loads(text) if text.startswith("\ufeff") else _DECODER.decode(text)
+        value = _decoded(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if isinstance(value, dict | list) and depth_of(value, MAX_DEPTH) > MAX_DEPTH:
         raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
     if "\\u" in text:  # an escape is the one way to a lone surrogate, which is a ValueError
         json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def _decoded(text: str) -> JsonValue:
+    value: JsonValue
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except ValueError:
+        value, end = None, -1
+    if end < len(text):
+        # White space, or no JSON: that takes longer. Only `loads` says what is wrong with a byte order mark.
+        value = json.loads(text) if text.startswith("\ufeff") else _DECODER.decode(text)
     return value
 
 

@@ -1,10 +1,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from harness.catalog import JsonSchema
+from harness.closed_schema import closed
 from harness.json_pointer import PointerError
+from harness.json_schema import mismatch
 from harness.schema_fit import schema_at
+from harness.schema_keywords import TYPES
 from harness.signature import Parameter, Signature
 from tests.builders import NUMBER, TEXT, tool_spec
 
@@ -40,6 +44,30 @@ def test_a_parameter_reads_text_after_text() -> None:
 def test_a_byte_order_mark_is_named() -> None:
     with pytest.raises(ValueError, match="is not JSON for number: Unexpected UTF-8 BOM"):
         Parameter(NUMBER).read("\ufeff7")
+
+
+SCHEMAS: tuple[JsonSchema, ...] = (
+    *({"type": name} for name in sorted(TYPES)),
+    {"type": ["integer", "null"], "title": "X", "default": 1},
+    {"type": "integer", "minimum": 1},
+    {"type": "string", "maxLength": 2},
+    {"type": "string", "pattern": "^a"},
+    {"type": "string", "enum": ["abc"]},
+    {"type": "integer", "const": 7},
+    {"type": "string", "allOf": [{"maxLength": 2}]},
+    {"anyOf": [TEXT, NUMBER]},
+    {"type": "object", "required": ["a"]},
+    {"$ref": "#/$defs/A", "$defs": {"A": {"type": "boolean"}}, "type": "string"},
+    {},
+)
+VALUES: tuple[JsonValue, ...] = (None, True, False, 0, 7, 7.0, 7.5, "", "a", "abc", "<EMAIL_0123456789>", [], [1], {})
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=str)
+def test_a_literal_misfits_just_where_its_value_does(schema: JsonSchema) -> None:
+    parameter = Parameter(schema)
+
+    assert [parameter.misfit(value) for value in VALUES] == [mismatch(value, closed(schema)) for value in VALUES]
 
 
 PAIR: JsonSchema = {"type": "array", "prefixItems": [TEXT], "items": NUMBER}
