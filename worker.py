@@ -38,11 +38,12 @@ from cli.process import end, execute, guarded
 from cli.toolkit_choice import toolkits_of_worker
 from harness.toolkit_names import DEFAULT_TOOLKIT, server_parts
 from workflows.data_converter import data_converter
+from workflows.garbage import tune_process
 from workflows.limited_workers import limited_workers
 from workflows.payload_storage import store_of
 from workflows.task_queue import task_queue
 from workflows.telemetry import telemetry
-from workflows.workers import GRACEFUL_STOP, build_driver, build_worker, tune_process
+from workflows.workers import GRACEFUL_STOP, build_driver, build_worker
 
 SERVICE = "whippletree-worker"
 """Name of a worker in its spans."""

@@ -15,7 +15,7 @@ from bench.contenders import BARE_RAW, OURS, RAW, Contender
 from bench.peers.pydantic_ai import contenders as peers
 from bench.worker_spec import READY, WorkerSpec
 from cli.process import end
-from workflows.workers import tune_process
+from workflows.garbage import tune_process
 
 
 def contender_of(name: str) -> Contender:

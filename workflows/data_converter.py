@@ -33,6 +33,7 @@ from harness.loop_fit import encode_loop_result
 from harness.message_fit import encode_result
 from harness.run import RunResult, RunView
 from harness.trace import TraceSlice
+from workflows.garbage import no_collection
 from workflows.payload_storage import INLINE_LIMIT, external_storage, may_be_reference, stays_inline
 
 STARTER_INLINE_BYTES = 262_144
@@ -40,6 +41,8 @@ STARTER_INLINE_BYTES = 262_144
 RESULT_INLINE_BYTES = 65_536
 """Largest result of a run that travels inline, so that a starter without the workers' store can read most of them."""
 _RUNS_KNOWN = 1000
+_LARGE = 65_536
+"""Bytes of a value whose objects are worth a pause of the garbage collector."""
 _ANSWER_INLINE_BYTES = 4_194_304
 """No answer to a query is larger. It never enters history, and nobody would remove it from the store."""
 _INLINE_LIMITS: dict[type, int] = {
@@ -87,6 +90,13 @@ class _LeanJSON(PydanticJSONPlainPayloadConverter):
 
     def to_payload(self, value: Any) -> Payload | None:  # noqa: ANN401 - as the base class
         return self.payload_of(value)
+
+    def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:  # noqa: ANN401 - as the base class
+        """See base class."""
+        if len(payload.data) < _LARGE:
+            return super().from_payload(payload, type_hint)
+        with no_collection():
+            return super().from_payload(payload, type_hint)
 
     def payload_of(self, value: Any) -> Payload:  # noqa: ANN401 - as the base class
         """Return what `to_payload` returns, which is always a payload."""

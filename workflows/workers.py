@@ -1,6 +1,5 @@
 """The workers of Temporal that a process runs, and their settings."""
 
-import gc
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -60,12 +59,3 @@ def build_driver(client: Client, *, task_queue: str, plugins: Sequence[Plugin] =
         plugins=plugins,
         sticky_queue_schedule_to_start_timeout=STICKY_TIMEOUT,
     )
-
-
-def tune_process() -> None:
-    """Look for garbage less often, and not among what was imported.
-
-    A large plan is millions of objects that live on; looking through them took a tenth of a worker's processor time.
-    """
-    gc.freeze()
-    gc.set_threshold(10_000, 20, 50)

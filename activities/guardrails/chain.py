@@ -165,4 +165,3 @@ class GuardedModel:
                 answer = replace(answer, parsed=read_answer(answer, request.answer))
         self._checks.answered(request, answer)
         return answer
-
