@@ -3,6 +3,7 @@
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from harness.run_ids import root_run_id
 
@@ -20,6 +21,7 @@ class Owner:
     """The workflow id. Empty for what belongs to no run."""
 
 
+@lru_cache(maxsize=1024)
 def folder_of(owner: Owner) -> str:
     """Return where the artifacts of a run lie: names that any file system tells apart, also one that ignores case.
 

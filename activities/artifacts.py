@@ -43,7 +43,11 @@ class Holding:
 
 def owner_of_activity() -> Owner:
     """Return to whom the artifacts of the activity belong that runs now."""
-    info = activity.info()
+    return owner_of(activity.info())
+
+
+def owner_of(info: activity.Info) -> Owner:
+    """Return to whom the artifacts of an activity belong."""
     return Owner(info.namespace, info.workflow_id or "")
 
 

@@ -5,6 +5,7 @@ import contextvars
 import json
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -15,10 +16,10 @@ from temporalio.common import RawValue
 
 from activities.argument_errors import argument_error
 from activities.artifact_folders import Owner
-from activities.artifacts import ArtifactStore, owner_of_activity
+from activities.artifacts import ArtifactStore, owner_of
 from activities.failures import ActivityBoundary, describe_validation
 from activities.guardrails.chain import GuardedModel, Guardrails
-from activities.guardrails.tool_values import given, reported, returned
+from activities.guardrails.tool_values import Returned, given, reported, returned
 from activities.model.bounded import BoundedModel
 from activities.model.request import Model
 from activities.model.scrubbing import hide
@@ -41,6 +42,17 @@ from harness.usage import Usage
 
 _STRICTNESS = (Effect.READ, Effect.IDEMPOTENT_WRITE, Effect.WRITE)
 _PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call whose tool wants to know of it."""
+
+    info: activity.Info
+    node_id: str
+    owner: Owner
+    tool: Tool
+    request: ToolRequest
 
 
 class ToolActivities:
@@ -71,7 +83,7 @@ class ToolActivities:
     @activity.defn(dynamic=True)
     async def call_tool(self, args: Sequence[RawValue]) -> ToolReply:
         """Validate the arguments, run the tool that the activity type names, and return its result as JSON."""
-        ledger = TryLedger.resume()
+        info, ledger = activity.info(), TryLedger.resume()
         ledger.has_begun = False
         request = ToolRequest.model_validate_json(args[0].payload.data)
         model = BoundedModel(self._model, request.max_tokens, models=request.models, on_fallback=ledger.on_fallback)
@@ -81,29 +93,34 @@ class ToolActivities:
             lambda: model.usage,
             secrets=self._secrets,
             store=self._store,
-            waits=self._waits(),
+            waits=self._waits(info.activity_type),
             vault=self._guardrails.vault,
             guard=lambda: guarded.report,
         )
         async with boundary:
             with ledger.beating():
-                result = await self._call(request, guarded, ledger)
+                result = await self._call(info, request, guarded, ledger)
         return _reply(ledger, model.usage, result)
 
-    async def _call(self, request: ToolRequest, model: GuardedModel, ledger: TryLedger) -> dict[str, Any]:
+    async def _call(
+        self, info: activity.Info, request: ToolRequest, model: GuardedModel, ledger: TryLedger
+    ) -> dict[str, Any]:
         """Return the fields of the reply that tell the result."""
-        tool, owner, node_id = self._find(activity.info().activity_type), owner_of_activity(), _node_id()
+        tool, owner = self._find(info.activity_type), owner_of(info)
+        node_id = info.activity_id.partition("@")[0]
         _refuse_changed(tool, request)
-        arguments = await self._arguments(request, owner)
+        arguments = await self._loaded(request, owner, node_id) if request.stored else request.arguments
         key = {"key": reuse_key(tool.spec, arguments)} if request.stored and tool.spec.is_reusable else {}
         if key and key["key"] in request.written:
             return {**key, "is_reused": True}
-        keywords = _validated(tool, await self._restored(arguments, request, owner))
+        size = sum(each.artifact.size for each in request.stored)
+        keywords = _validated(tool, await given(self._guardrails.vault, owner, arguments, size=size))
         if not self._gate.is_open(tool.spec.name, tool.spec.rate_limit):
             ledger.note_wait(await self._gate.enter_tool(tool.spec))
-        given_up = threading.Event()
-        if tool.context_parameter:
-            keywords[tool.context_parameter] = self._context(tool, request, model, ledger, given_up)
+        given_up = threading.Event() if tool.context_parameter else None
+        if tool.context_parameter and given_up:
+            call = _Call(info, node_id, owner, tool, request)
+            keywords[tool.context_parameter] = self._context(call, model, ledger, given_up)
         ledger.has_begun = True
         try:
             value = await self._run(tool, keywords)
@@ -111,35 +128,29 @@ class ToolActivities:
             self._gate.heed_tool(tool.spec, error)
             raise
         finally:
-            given_up.set()
+            if given_up:
+                given_up.set()
         self._gate.end_pause_of_tool(tool.spec)
         plain, data = encode(tool, value, limit=request.max_result_bytes, node_id=node_id)
         told = await returned(self._guardrails.vault, owner, plain, data)
         if told.is_masked:
             check_size(tool, len(told.data), limit=request.max_result_bytes, node_id=node_id)
-        result = await self._result(tool, told.plain, told.data, inline_bytes=request.inline_bytes)
+        result = await self._result(tool, owner, told, inline_bytes=request.inline_bytes)
         report = reported(told, model, where=f"{tool.spec.name} {node_id}")
         return {**result, **key, **({"guard": report} if report else {})}
 
-    async def _arguments(self, request: ToolRequest, owner: Owner) -> dict[str, JsonValue]:
-        if not request.stored:
-            return request.arguments
+    async def _loaded(self, request: ToolRequest, owner: Owner, node_id: str) -> dict[str, JsonValue]:
         try:
             return await loaded(request.arguments, request.stored, self._store, owner)
         except ToolError as error:
-            raise ToolError(error.code, f"node {_node_id()!r}: {error.message}") from error
+            raise ToolError(error.code, f"node {node_id!r}: {error.message}") from error
 
-    async def _restored(
-        self, arguments: dict[str, JsonValue], request: ToolRequest, owner: Owner
-    ) -> Mapping[str, JsonValue]:
-        size = sum(each.artifact.size for each in request.stored)
-        return await given(self._guardrails.vault, owner, arguments, size=size)
-
-    async def _result(self, tool: Tool, plain: JsonValue, data: bytes, *, inline_bytes: int) -> dict[str, Any]:
+    async def _result(self, tool: Tool, owner: Owner, told: Returned, *, inline_bytes: int) -> dict[str, Any]:
         """Return the result as it travels; a report always travels whole, because the workflow must read it."""
+        plain, data = told.plain, told.data
         if len(data) <= inline_bytes or tool.spec.role is ToolRole.FINAL_SYNTHESIS:
             return {"value": plain}
-        digest = await self._store.put(owner_of_activity(), data)
+        digest = await self._store.put(owner, data)
         preview = data[: 4 * PREVIEW_CHARS].decode(errors="ignore")[:PREVIEW_CHARS]
         return {"artifact": Artifact(digest=digest, size=len(data), preview=preview)}
 
@@ -159,16 +170,15 @@ class ToolActivities:
         except TimeoutError as exc:
             raise ToolError(ErrorCode.TIMEOUT, str(exc) or f"{tool.spec.name} took longer than {limit_s:g} s") from exc
 
-    def _waits(self) -> Backoff:
-        tool = self._tools.get(activity.info().activity_type)
+    def _waits(self, name: str) -> Backoff:
+        tool = self._tools.get(name)
         return tool.spec.backoff if tool else USUAL_BACKOFF
 
-    def _context(
-        self, tool: Tool, request: ToolRequest, model: GuardedModel, ledger: TryLedger, given_up: threading.Event
-    ) -> ToolContext:
-        info, loop, context = activity.info(), asyncio.get_running_loop(), contextvars.copy_context()
-        run_id, node_id, owner = info.workflow_id or info.activity_id, _node_id(), owner_of_activity()
-        call = {"run_id": run_id, "node_id": node_id, "try_number": info.attempt, "tool": tool.spec.name}
+    def _context(self, call: "_Call", model: GuardedModel, ledger: TryLedger, given_up: threading.Event) -> ToolContext:
+        info, tool, request, owner = call.info, call.tool, call.request, call.owner
+        loop, context = asyncio.get_running_loop(), contextvars.copy_context()
+        run_id = info.workflow_id or info.activity_id
+        names = {"run_id": run_id, "node_id": call.node_id, "try_number": info.attempt, "tool": tool.spec.name}
 
         def private_hidden(text: str) -> str:
             return self._guardrails.vault.hidden(owner, text)
@@ -179,7 +189,7 @@ class ToolActivities:
 
         return ToolContext(
             run_id=run_id,
-            node_id=node_id,
+            node_id=call.node_id,
             try_number=info.attempt,
             idempotency_key=f"{run_id}/{info.activity_id}",
             deadline=datetime.now(UTC) + tool.spec.timeout,
@@ -187,7 +197,7 @@ class ToolActivities:
             max_tokens=request.max_tokens,
             feedback=request.feedback,
             try_id=uuid4().hex,
-            logger=ToolLog(call, secrets=self._secrets, hide_private=private_hidden),
+            logger=ToolLog(names, secrets=self._secrets, hide_private=private_hidden),
             artifacts=ToolArtifacts(self._store, owner, loop),
             beat=beat,
             cancelled=given_up,
@@ -219,10 +229,6 @@ def _refuse_changed(tool: Tool, request: ToolRequest) -> None:
             f"{tool.spec.name} has become a {tool.spec.effect}, the plan was made when it was a {request.effect}; "
             "it was not called",
         )
-
-
-def _node_id() -> str:
-    return activity.info().activity_id.partition("@")[0]
 
 
 def _fitting(tool: Tool, arguments: Mapping[str, JsonValue]) -> BaseModel | None:

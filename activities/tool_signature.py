@@ -53,8 +53,7 @@ def read_signature(function: Callable[..., Any], described: Mapping[str, str]) -
 
 def keywords_of(arguments: BaseModel) -> dict[str, Any]:
     """Return validated arguments as the function takes them."""
-    fields = type(arguments).model_fields
-    return {name.removeprefix(_ASIDE): getattr(arguments, name) for name in fields}
+    return {name.removeprefix(_ASIDE): value for name, value in vars(arguments).items()}
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:

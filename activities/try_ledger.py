@@ -9,9 +9,11 @@ import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from weakref import WeakKeyDictionary
 
 from temporalio import activity
 
+from activities.beats import Beats
 from harness.errors import ErrorCode, bounded
 from harness.usage import TryRecord, Usage
 
@@ -21,6 +23,7 @@ LEAST_INTERVAL_S = 0.2
 """Between two heartbeats that a tool asks for."""
 MAX_MESSAGE_CHARS = 200
 _INTERVAL_S = HEARTBEAT_INTERVAL.total_seconds()
+_BEATS: WeakKeyDictionary[asyncio.AbstractEventLoop, Beats] = WeakKeyDictionary()
 
 
 @dataclass
@@ -114,23 +117,17 @@ class TryLedger:
 
 
 class _Beating:
-    """Beats by a timer of the loop rather than in a task: most calls end before the first beat."""
+    """Beats while a call runs."""
 
     def __init__(self, ledger: TryLedger) -> None:
         self._ledger = ledger
-        self._loop = asyncio.get_running_loop()
-        self._next = self._later()
+        loop = asyncio.get_running_loop()
+        self._beats = _BEATS.get(loop) or _BEATS.setdefault(loop, Beats(_INTERVAL_S))
 
     def __enter__(self) -> None:
         """Begin the body."""
+        self._beat = self._beats.start(self._ledger.heartbeat)
 
     def __exit__(self, *_: object) -> None:
-        self._next.cancel()
+        self._beats.stop(self._beat)
         self._ledger.end()
-
-    def _later(self) -> asyncio.TimerHandle:
-        return self._loop.call_later(_INTERVAL_S, self._beat)
-
-    def _beat(self) -> None:
-        self._next = self._later()
-        self._ledger.heartbeat()

@@ -42,6 +42,8 @@ _HYPHENS = dict.fromkeys((*range(0x2010, 0x2016), 0x2212, 0xFE58, 0xFE63), "-")
 _WIDE = {ord(sign) + 0xFEE0: sign for sign in f"{string.digits}{string.ascii_letters}+-@()./_"}
 _ARABIC = {zero + digit: str(digit) for zero in (0x0660, 0x06F0) for digit in range(10)}
 _AS_ASCII = _SPACES | _HYPHENS | _WIDE | _ARABIC | {0xFE6B: "@"}
+_NUMBERS = re.compile(r"[-0-9.,\[\] ]*")
+"""Numbers of JSON and lists of them: neither letters nor escapes, so nothing but long numbers can be private."""
 _ANY_OTHER = re.compile(f"[{''.join(map(chr, _AS_ASCII))}]")
 
 
@@ -52,6 +54,8 @@ def narrowed(text: str) -> str:
 
 def may_hold_private(text: str) -> bool:
     """Return whether a text may hold a private value; False is certain, and takes microseconds for a short text."""
+    if _NUMBERS.fullmatch(text):
+        return has_number_run(text)
     narrow = narrowed(text)
     if _may_hold(narrow):
         return True

@@ -142,6 +142,8 @@ class Vault:
             ToolError: PROVIDER_UNAVAILABLE when it cannot be kept.
         """
         held = placeholders_of(text)[:_MOST_LOOKALIKES]
+        if not held:
+            return
         run = self._run(owner)
         new = [name for name in held if name not in run.values]
         if new:
