@@ -2,9 +2,9 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from harness.record import record
 from harness.run_ids import root_run_id
 
 _UNSAFE = re.compile(r"[^a-z0-9_.-]|^\.|\.$")
@@ -12,7 +12,7 @@ _MAX_NAME = 200
 """File systems allow 255 bytes in a name."""
 
 
-@dataclass(frozen=True)
+@record()
 class Owner:
     """The run to which an artifact belongs."""
 

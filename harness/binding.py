@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -12,6 +12,7 @@ from harness.catalog import JsonSchema, ToolSpec
 from harness.errors import ErrorCode, ToolError, listed, quoted
 from harness.json_pointer import PointerError, resolve_pointer
 from harness.plan import ArgumentBinding, ArgumentValue, BindingType, PlanNode
+from harness.record import record
 from harness.result_facts import ResultFacts
 from harness.signature import Parameter, Signature
 from harness.wire_size import Room, encoded_size
@@ -25,7 +26,7 @@ _MOST_CHAR_BYTES = 6
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
-@dataclass(frozen=True)
+@record()
 class Arguments:
     """The arguments of a call: values by name, null where a stored value belongs, and where those belong."""
 

@@ -11,6 +11,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from harness.record import record
 from harness.usage import Usage
 
 HIGH_PRESSURE = 0.9
@@ -45,7 +46,7 @@ class Limits(BaseModel):
     """Estimated cost of all model calls together, in USD."""
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Amount:
     """A quantity of the three limited goods. Wall clock is not reserved: it is a deadline.
 
@@ -62,10 +63,12 @@ class Amount:
 
     def minus(self, other: "Amount") -> "Amount":
         """Subtract each good, never below zero."""
+        tokens, tool_calls = self.tokens - other.tokens, self.tool_calls - other.tool_calls
+        cost_usd = self.cost_usd - other.cost_usd
         return Amount(
-            max(0, self.tokens - other.tokens),
-            max(0, self.tool_calls - other.tool_calls),
-            max(NO_COST, self.cost_usd - other.cost_usd),
+            max(0, tokens),
+            max(0, tool_calls),
+            max(NO_COST, cost_usd),
         )
 
     def times(self, number: int) -> "Amount":
@@ -95,7 +98,7 @@ NOTHING = Amount()
 ONE_CALL = Amount(tool_calls=1)
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class BudgetSnapshot:
     """The budget at one moment."""
 
@@ -116,7 +119,7 @@ class BudgetSnapshot:
     """True when some token counts are estimates because a server sent none."""
 
 
-@dataclass(frozen=True, slots=True)
+@record()
 class Ledger:
     """What a run has spent so far; carried through continue-as-new."""
 
@@ -141,6 +144,11 @@ class Budget:
             max(0, limits.max_tool_calls - spent.tool_calls - reserved.tool_calls),
             max(NO_COST, limits.max_cost_usd - spent.cost_usd - reserved.cost_usd),
         )
+
+    @property
+    def calls_left(self) -> int:
+        """Return how many calls are neither made nor reserved, as `left` does, which takes much longer."""
+        return max(0, self.limits.max_tool_calls - self.ledger.spent.tool_calls - self.reserved.tool_calls)
 
     def reserve(self, amount: Amount) -> bool:
         """Set an amount aside; refuse, changing nothing, what does not fit in what is left."""

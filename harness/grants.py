@@ -6,12 +6,12 @@ happen.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from harness.agent_node import AGENT, share_of
 from harness.budget import ONE_CALL, Amount, Budget
 from harness.catalog import Catalog, ModelCard, ToolRole, ToolSpec
+from harness.record import record
 from harness.recovery import FailureContext
 from harness.usage import NO_USAGE, Usage, estimate_tokens
 
@@ -22,7 +22,7 @@ PLANNING_RULES_TOKENS = 700
 """Most tokens of the fixed part of a planning prompt."""
 
 
-@dataclass(frozen=True)
+@record()
 class Grant:
     """What a node may use."""
 
@@ -56,7 +56,7 @@ def grant(tool: ToolSpec, held: Amount, *, budget: Budget, card: ModelCard, is_h
     """
     most = 0 if is_high_pressure else tool.tries - 1
     if tool.max_model_tokens == 0:
-        extra = ONE_CALL.times(min(most, budget.left().tool_calls))
+        extra = Amount(tool_calls=min(most, budget.calls_left))
         budget.hold(extra)
         return Grant(tries=1 + extra.tool_calls, tokens_per_try=held.tokens, reserved=held.plus(extra))
     tokens = held.tokens

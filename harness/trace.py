@@ -1,6 +1,6 @@
 """The trace: one event for each step and decision of a run, in the order in which they happened."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 
@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from harness.artifact import Artifact
 from harness.budget import BudgetSnapshot
 from harness.catalog import ToolRole
+from harness.record import record
 
 
 class TraceKind(StrEnum):
@@ -62,7 +63,7 @@ class TraceKind(StrEnum):
     RUN_FINISH = "run.finish"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class TraceEvent:
     """One step or decision.
 

@@ -18,13 +18,14 @@ with workflow.unsafe.imports_passed_through():
     from harness.model_choice import ModelRole
     from harness.plan import PlanNode
     from harness.recovery import code_of_effect
+    from harness.reuse import Call
     from harness.schedule import NodeStatus
     from harness.trace import TraceKind
     from harness.wire_size import encoded_size
 
 from workflows.call_outcome import Outcome, refuse, take
 from workflows.clock import Clock
-from workflows.flight import Call, Flight, launch
+from workflows.flight import Flight, launch
 from workflows.in_flight import InFlight
 from workflows.loop_state import LoopState
 from workflows.memory_call import use_memory
@@ -114,7 +115,7 @@ class Acting:
         loop, tool = self.loop, self.loop.tool(call.tool)
         state = NodeState(PlanNode(id=call.id, tool=call.tool, arguments=(), deps=()), tool.role)
         arguments = Arguments(call.arguments, most_bytes=encoded_size(call.arguments))
-        flight = launch(loop, state, tool, call=Call(arguments, ()), granted=granted, card=self._card)
+        flight = launch(loop, state, tool, call=Call(tool, arguments), granted=granted, card=self._card)
         self._flights.add(flight)
         loop.in_flight[call.id] = state
         loop.move(state, NodeStatus.RUNNING)

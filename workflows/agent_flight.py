@@ -16,11 +16,12 @@ with workflow.unsafe.imports_passed_through():
     from harness.loop import LoopResult
     from harness.loop_carry import LoopInput
     from harness.made_writes import known_writes
+    from harness.reuse import Call
     from harness.run_ids import child_run_id
 
 from workflows.activity_options import GRACE
 from workflows.agent_result import failure_of_lost, reply_of
-from workflows.flight import Call, Flight
+from workflows.flight import Flight
 from workflows.node_state import NodeState
 from workflows.run_state import RunState
 from workflows.spans import NodeSpan

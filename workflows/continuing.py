@@ -156,7 +156,7 @@ def _page_of(state: RunState, *, is_executing: bool) -> StatePage:
         # Writes of a plan that goes on come back through its nodes: only another attempt may reuse them.
         known = state.paid if is_executing else state.written
         written = {key: StoredResult.of(result) for key, result in state.written.items() if key in known}
-        carried = state.paid if is_executing else state.paid | state.earned
+        carried = state.paid if is_executing else state.paid | state.earned()
         paid = {key: StoredResult.of(result) for key, result in carried.items() if key not in written}
         page = {"paid": paid, "written": written, "attempts": fit_attempts(tuple(state.attempts))}
         page["agent_writes"] = tuple(state.agent_writes)
@@ -196,7 +196,7 @@ def _take(state: RunState, page: StatePage) -> None:
         state.agent_writes.update(dict.fromkeys(nodes[node.id].written))
         if known is not None and known.result is not None:
             state.results[node.id] = known.result.result
-            state.note_paid(tools[node.tool], known.keys, known.result.result)
+            state.note_written(tools[node.tool], nodes[node.id])
     state.take_nodes(nodes)
     if not state.pages:
         state.changed = dict.fromkeys(page.nodes)

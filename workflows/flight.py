@@ -1,7 +1,6 @@
 """A flight: one node whose activity is under way."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
 
 from temporalio import workflow
@@ -9,13 +8,15 @@ from temporalio.workflow import ActivityCancellationType
 
 with workflow.unsafe.imports_passed_through():
     from harness.artifact import INLINE_BYTES
-    from harness.binding import MAX_ARGUMENT_BYTES, Arguments, checked_arguments, reuse_keys
+    from harness.binding import MAX_ARGUMENT_BYTES, Arguments, checked_arguments
     from harness.calls import ToolReply, ToolRequest
     from harness.catalog import Effect, ModelCard, ToolRole, ToolSpec
     from harness.grants import Grant
     from harness.model_choice import NO_CHOICE
     from harness.plan import PlanNode
+    from harness.record import record
     from harness.result_facts import ResultFacts
+    from harness.reuse import Call
     from harness.signature import Signature
 
 from workflows.activity_options import HEARTBEAT_TIMEOUT, retries, within
@@ -28,16 +29,7 @@ MOST_BYTES_CHECKED = 65_536
 _USUAL_RESULT_BYTES = ToolRequest().max_result_bytes
 
 
-@dataclass(frozen=True)
-class Call:
-    """What a node calls its tool with."""
-
-    arguments: Arguments
-    keys: tuple[str, ...]
-    """Keys under which the result may be reused by a later attempt; none when it may not."""
-
-
-@dataclass(frozen=True)
+@record()
 class Flight:
     """A node whose activity has not been settled."""
 
@@ -61,7 +53,7 @@ def resolve(node: PlanNode, signature: Signature, facts: ResultFacts) -> Call:
     """
     tool = signature.tool
     arguments = checked_arguments(node, tool, facts.results, limit=MAX_ARGUMENT_BYTES, signature=signature, facts=facts)
-    return Call(arguments, reuse_keys(tool, arguments) if tool.is_reusable else ())
+    return Call(tool, arguments)
 
 
 def launch(run: RunCore, state: NodeState, tool: ToolSpec, *, call: Call, granted: Grant, card: ModelCard) -> Flight:

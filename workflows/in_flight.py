@@ -4,7 +4,12 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from workflows.flight import Call, Flight
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from harness.reuse import Call
+
+from workflows.flight import Flight
 
 MAX_BYTES = 8_388_608
 """Encoded arguments of all nodes in flight: a task encodes what it starts, and may take two seconds in all."""

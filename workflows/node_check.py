@@ -8,9 +8,9 @@ with workflow.unsafe.imports_passed_through():
     from harness.errors import ErrorCode, ToolError, quoted
     from harness.made_writes import write_key
     from harness.plan import BindingType, PlanNode
+    from harness.reuse import Call
     from harness.run import MAX_GOAL_CHARS
 
-from workflows.flight import Call
 from workflows.run_state import RunState
 
 

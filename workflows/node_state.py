@@ -10,6 +10,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.errors import ErrorCode
     from harness.plan import PlanNode
     from harness.progress import NodeProgress
+    from harness.reuse import Call
     from harness.run import NodeReport
     from harness.schedule import NodeStatus
     from harness.usage import Usage
@@ -28,8 +29,10 @@ class NodeState:
     error: str | None = None
     error_code: ErrorCode | None = None
     reused: bool = False
-    keys: tuple[str, ...] = ()
-    """Keys under which its result may be reused."""
+    call: Call | None = None
+    """The call whose result it has."""
+    other_keys: tuple[str, ...] = ()
+    """Keys of its result beside those of the call: what its worker tells, or an earlier workflow run has kept."""
     agents: int = 0
     """How many agents were started for it in this attempt."""
     written: tuple[str, ...] = ()
@@ -48,10 +51,15 @@ class NodeState:
             error=known.error,
             error_code=known.error_code,
             reused=known.reused,
-            keys=known.keys,
+            other_keys=known.keys,
             agents=known.agents,
             written=known.written,
         )
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return the keys under which its result may be reused."""
+        return tuple(dict.fromkeys((*(self.call.keys if self.call else ()), *self.other_keys)))
 
     def progress(self, result: Result) -> NodeProgress:
         """Return the node for the next workflow run of the chain; the result counts for a DONE node only."""

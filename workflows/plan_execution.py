@@ -17,12 +17,13 @@ with workflow.unsafe.imports_passed_through():
     from harness.plan import Plan
     from harness.reservations import Reservations
     from harness.result_facts import ResultFacts
+    from harness.reuse import Call
     from harness.schedule import BUDGET_EXHAUSTED, DEPENDENCY_FAILED, NodeStatus, Schedule
     from harness.signature import Signature
     from harness.trace import TraceKind
 
 from workflows.agent_flight import launch_agent
-from workflows.flight import Call, Flight, launch, resolve
+from workflows.flight import Flight, launch, resolve
 from workflows.in_flight import InFlight
 from workflows.node_check import check_call, is_agent
 from workflows.node_outcome import failure_of
@@ -167,7 +168,7 @@ class PlanExecution:
             except ToolError as error:
                 self._fail_before_start(state, error)
                 continue
-            paid = next((key for key in call.keys if key in self.run.paid), None)
+            paid = next((key for key in call.keys if key in self.run.paid), None) if self.run.paid else None
             if paid is not None:
                 self._reuse(node_id, self.run.paid[paid])
                 self._skip_all(self._schedule.finish(node_id), DEPENDENCY_FAILED)

@@ -63,7 +63,7 @@ async def draw_up_plan(state: RunState, catalog: Catalog, clock: Clock) -> RunPh
 
 def _start(state: RunState, catalog: Catalog, granted: Grant, output_tokens: int) -> "ActivityHandle[PlanReply]":
     options = state.request.options
-    calls = state.budget.left().tool_calls + len(state.paid)
+    calls = state.budget.calls_left + len(state.paid)
     request = PlanRequest(
         goal=state.request.goal,
         catalog=catalog,

@@ -77,7 +77,7 @@ def _situation(state: RunState, error_class: ErrorClass, unfinished: Mapping[str
         retries=state.retries,
         max_retries=state.request.options.max_run_retries,
         calls_needed=len(state.nodes) - len(unfinished or {}),
-        calls_left=state.budget.left().tool_calls,
+        calls_left=state.budget.calls_left,
         has_room=state.budget.pressure(state.elapsed) < 1.0,
         is_high_pressure=state.is_high_pressure,
     )

@@ -40,8 +40,6 @@ class RunState(RunCore):
     attempts: list[AttemptRecord] = field(default_factory=list)
     paid: dict[str, Result] = field(default_factory=dict)
     """Results of earlier attempts that may be reused, by reuse key."""
-    earned: dict[str, Result] = field(default_factory=dict)
-    """Results of this attempt that a later one may reuse."""
     written: dict[str, Result] = field(default_factory=dict)
     """Results of tools that write, of all attempts: a later one must reuse them."""
     agent_writes: dict[str, None] = field(default_factory=dict)
@@ -88,11 +86,20 @@ class RunState(RunCore):
         """See base class."""
         return tuple(key for key in self.written if key in self.paid)
 
-    def note_paid(self, tool: ToolSpec, keys: tuple[str, ...], result: Result) -> None:
-        """Remember a result for equal calls of later attempts."""
-        kept = self.earned if tool.effect is Effect.READ else self.written
-        for key in keys:
-            kept[key] = result
+    def earned(self) -> dict[str, Result]:
+        """Return the results of tools that read which a later attempt may reuse, by reuse key."""
+        tools = {tool.name: tool for tool in self.catalog.tools} if self.catalog else {}
+        return {
+            key: result
+            for node_id, result in self.results.items()
+            if tools[self.nodes[node_id].node.tool].effect is Effect.READ
+            for key in self.nodes[node_id].keys
+        }
+
+    def note_written(self, tool: ToolSpec, node: NodeState) -> None:
+        """Remember the result of a node, if its tool writes, for equal calls of later attempts."""
+        if tool.effect is not Effect.READ:
+            self.written.update(dict.fromkeys(node.keys, self.results[node.node.id]))
 
     def note_agent_writes(self, node: NodeState, written: tuple[str, ...]) -> None:
         """Remember what an agent has written."""

@@ -27,10 +27,10 @@ def settle_done(run: RunState, flight: Flight, reply: ToolReply) -> None:
     """Charge every try of a node that has its result, and mark it DONE."""
     state = flight.state
     usage = charge_done(run, flight, reply)
-    state.keys = tuple(dict.fromkeys((*flight.call.keys, reply.key))) if reply.key else flight.call.keys
+    state.call, state.other_keys = flight.call, (reply.key,) if reply.key else ()
     result = run.written[reply.key] if reply.is_reused else reply.result
     run.results[state.node.id] = result
-    run.note_paid(flight.tool, state.keys, result)
+    run.note_written(flight.tool, state)
     if isinstance(reply, AgentReply):
         run.note_agent_writes(state, reply.written)
     if reply.is_reused:

@@ -23,7 +23,7 @@ def check_plan(state: RunState, plan: Plan, catalog: Catalog, *, reusable: int) 
         plan,
         catalog,
         max_nodes=state.request.options.max_plan_nodes,
-        calls_left=state.budget.left().tool_calls + reusable,
+        calls_left=state.budget.calls_left + reusable,
     )
     if not violations:
         state.emit(TraceKind.VALIDATION_FINISH, "DONE", message="validation finished")

@@ -1,7 +1,6 @@
 """What goes into a tool and what comes out of it: arguments with private values, results with placeholders."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -14,13 +13,14 @@ from activities.off_loop import LARGE, off_loop
 from activities.tool_result import as_bytes
 from harness.guardrail import Flag, Guardrail, GuardReport
 from harness.injection import find_injections
+from harness.record import record
 
 _LEAST_SAID = 128
 """Characters of JSON that may hide an order without spaces."""
 _PLAIN = frozenset({int, float, bool, type(None)})
 
 
-@dataclass(frozen=True)
+@record()
 class Returned:
     """A result as it may be told."""
 
@@ -60,7 +60,8 @@ async def returned(vault: Vault, owner: Owner, plain: JsonValue, data: bytes) ->
         ToolError: PROVIDER_UNAVAILABLE when the values cannot be kept.
     """
     text, size = data.decode(), len(data)
-    await vault.keep_lookalikes(owner, text)
+    if "<" in text:
+        await vault.keep_lookalikes(owner, text)
     if size < LARGE and not _has_words(text) and not vault.may_change(owner, text):
         return Returned(plain, data, is_masked=False, attacks=())
     attacks = await off_loop(lambda: find_injections(_spoken(plain, text)), size=size) if _has_words(text) else ()
