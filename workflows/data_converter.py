@@ -132,7 +132,7 @@ DATA_CONVERTER: DataConverter = dataclasses.replace(
 
 def data_converter(store: ArtifactStore, *, threshold: int = INLINE_BYTES) -> DataConverter:
     """Return the one converter of clients, workers and replayers; what is larger than `threshold` goes to the store."""
-    return _StoringConverter(
+    return StoringConverter(
         payload_converter_class=LeanPayloadConverter,
         failure_converter_class=LeanFailureConverter,
         external_storage=external_storage(store, threshold),
@@ -141,7 +141,7 @@ def data_converter(store: ArtifactStore, *, threshold: int = INLINE_BYTES) -> Da
 
 
 @dataclasses.dataclass(frozen=True)
-class _StoringConverter(DataConverter):
+class StoringConverter(DataConverter):
     """Spares what the SDK would do anew for each payload, though almost none is large and there is no codec.
 
     The SDK asks six times a node, and copies each list of payloads that does not come back as it went in. Should it
