@@ -1,6 +1,6 @@
 """What a run knows of one node so far."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from temporalio import workflow
 
@@ -13,7 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.reuse import Call
     from harness.run import NodeReport
     from harness.schedule import NodeStatus
-    from harness.usage import Usage
+    from harness.usage import NO_USAGE, Usage
 
 
 @dataclass
@@ -24,7 +24,7 @@ class NodeState:
     role: ToolRole
     status: NodeStatus = NodeStatus.PENDING
     tries: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = NO_USAGE
     latency_ms: int | None = None
     error: str | None = None
     error_code: ErrorCode | None = None

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 
 from temporalio import activity
 
@@ -19,6 +20,10 @@ GOAL_BLOCKED = (
     "the goal was stopped because it reads like an attack ({}): say what is to be found out or done, "
     "without orders to the system or its model"
 )
+
+
+_MOST_KNOWN_CHARS = 16_384
+"""Longest text whose findings are remembered: of the prompts of a run, goal and catalog come again with each call."""
 
 
 class Checks:
@@ -99,7 +104,13 @@ class Checks:
 
 async def injections(text: str) -> tuple[str, ...]:
     """Return the kinds of attack in a text, which may be large."""
-    return await off_loop(lambda: find_injections(text), size=len(text))
+    find = find_injections if len(text) > _MOST_KNOWN_CHARS else _found_before
+    return await off_loop(lambda: find(text), size=len(text))
+
+
+@lru_cache(maxsize=256)
+def _found_before(text: str) -> tuple[str, ...]:
+    return find_injections(text)
 
 
 def input_entry(request: ModelRequest) -> AuditEntry:
