@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 from pydantic_core import SchemaSerializer
 from pydantic_core.core_schema import any_schema
@@ -21,6 +21,7 @@ from temporalio.converter import (
     DefaultPayloadConverter,
     EncodingPayloadConverter,
     PayloadConverter,
+    SerializationContext,
     StorageDriverStoreContext,
 )
 from temporalio.exceptions import ApplicationError
@@ -154,6 +155,10 @@ class StoringConverter(DataConverter):
         """Know no run yet."""
         super().__post_init__()
         object.__setattr__(self, "_of_runs", {})
+
+    def with_context(self, context: SerializationContext) -> Self:
+        """See base class; the converters here do not care in which context they work."""
+        return super().with_context(context) if self.payload_codec else self
 
     def _with_store_context(self, store_ctx: StorageDriverStoreContext) -> DataConverter:
         known: dict[object, DataConverter] = self.__dict__["_of_runs"]

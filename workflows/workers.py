@@ -11,7 +11,7 @@ from activities.try_ledger import HEARTBEAT_INTERVAL
 from workflows.agent_loop import AgentLoopWorkflow
 from workflows.internal_errors import InternalErrors
 from workflows.orchestrator import OrchestratorWorkflow
-from workflows.sdk_visits import spare_visits
+from workflows.sdk_shortcuts import take_shortcuts
 
 GRACEFUL_STOP = timedelta(seconds=65)
 """How long a stopping worker lets activities end: a model call takes 60 s unless the run says otherwise."""
@@ -34,7 +34,7 @@ def build_worker(
     workflow_runner: WorkflowRunner = RUNNER,
 ) -> Worker:
     """Put a worker together; nothing runs yet. A cache of 0 replays each workflow at every task, for tests."""
-    spare_visits()
+    take_shortcuts()
     return Worker(
         client,
         task_queue=task_queue,
@@ -52,7 +52,7 @@ def build_worker(
 
 def build_driver(client: Client, *, task_queue: str, plugins: Sequence[Plugin] = ()) -> Worker:
     """Put a worker together that only drives runs, and answers for those that have ended; it makes no call."""
-    spare_visits()
+    take_shortcuts()
     return Worker(
         client,
         task_queue=task_queue,

@@ -12,7 +12,7 @@ from temporalio.converter import DataConverter, StorageDriverStoreContext, Stora
 from temporalio.converter._extstore import StorageOperationMetrics
 
 from activities.artifacts import ArtifactStore
-from workflows import sdk_visits
+from workflows import sdk_shortcuts
 from workflows.data_converter import data_converter
 from workflows.payload_storage import INLINE_LIMIT
 
@@ -59,8 +59,8 @@ def refuse(name: str) -> Callable[..., object]:
 @pytest.fixture
 def spared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail where the SDK's own functions are called."""
-    monkeypatch.setattr(sdk_visits, "_decode", refuse("decode"))
-    monkeypatch.setattr(sdk_visits, "_encode", refuse("encode"))
+    monkeypatch.setattr(sdk_shortcuts, "_decode", refuse("decode"))
+    monkeypatch.setattr(sdk_shortcuts, "_encode", refuse("encode"))
 
 
 @pytest.mark.usefixtures("spared")
@@ -68,8 +68,8 @@ async def test_small_payloads_are_not_walked() -> None:
     task, result = completion(*[payload(SMALL)] * 20), activation(*[payload(SMALL)] * 20)
     assert task.ByteSize() > LIMIT
 
-    assert await sdk_visits.encode_completion(task, converter(), False, 3) == StorageOperationMetrics()
-    assert await sdk_visits.decode_activation(result, converter(), False, 3) == StorageOperationMetrics()
+    assert await sdk_shortcuts.encode_completion(task, converter(), False, 3) == StorageOperationMetrics()
+    assert await sdk_shortcuts.decode_activation(result, converter(), False, 3) == StorageOperationMetrics()
     assert task == completion(*[payload(SMALL)] * 20)
 
 
@@ -87,14 +87,14 @@ async def test_small_payloads_are_not_walked() -> None:
 async def test_a_task_goes_out_and_comes_in_as_the_sdk_alone_would_have_it(payloads: Sequence[Payload]) -> None:
     ours, theirs, both = completion(*payloads), completion(*payloads), converter()
 
-    kept = await sdk_visits.encode_completion(ours, both, False, 3)
-    assert (await sdk_visits._encode(theirs, both, False, 3)).payload_count == kept.payload_count
+    kept = await sdk_shortcuts.encode_completion(ours, both, False, 3)
+    assert (await sdk_shortcuts._encode(theirs, both, False, 3)).payload_count == kept.payload_count
     assert ours == theirs
 
     sent = [command.schedule_activity.arguments[0] for command in ours.successful.commands]
     came, comes = activation(*sent), activation(*sent)
-    had = await sdk_visits.decode_activation(came, both, False, 3)
-    assert (await sdk_visits._decode(comes, both, False, 3)).payload_count == had.payload_count == kept.payload_count
+    had = await sdk_shortcuts.decode_activation(came, both, False, 3)
+    assert (await sdk_shortcuts._decode(comes, both, False, 3)).payload_count == had.payload_count == kept.payload_count
     assert came == comes
     assert [job.resolve_activity.result.completed.result.data for job in came.jobs] == [each.data for each in payloads]
 
@@ -102,20 +102,20 @@ async def test_a_task_goes_out_and_comes_in_as_the_sdk_alone_would_have_it(paylo
 @pytest.mark.usefixtures("spared")
 async def test_another_converter_is_walked() -> None:
     with pytest.raises(AssertionError, match="encode was called"):
-        await sdk_visits.encode_completion(completion(payload(SMALL)), DataConverter.default, False, 3)
+        await sdk_shortcuts.encode_completion(completion(payload(SMALL)), DataConverter.default, False, 3)
     with pytest.raises(AssertionError, match="decode was called"):
-        await sdk_visits.decode_activation(activation(payload(SMALL)), DataConverter.default, False, 3)
+        await sdk_shortcuts.decode_activation(activation(payload(SMALL)), DataConverter.default, False, 3)
 
 
 def test_an_sdk_that_is_not_known_walks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sdk, "encode_completion", sdk_visits._encode)
-    monkeypatch.setattr(sdk_visits, "version", lambda _: "9.9.9")
+    monkeypatch.setattr(sdk, "encode_completion", sdk_shortcuts._encode)
+    monkeypatch.setattr(sdk_shortcuts, "version", lambda _: "9.9.9")
 
-    sdk_visits.spare_visits()
+    sdk_shortcuts.take_shortcuts()
 
-    assert sdk.encode_completion is sdk_visits._encode
+    assert sdk.encode_completion is sdk_shortcuts._encode
 
 
 def test_the_sdk_that_is_installed_is_known() -> None:
     # After a change of the SDK: read its decode_activation and encode_completion, and what they call, once more.
-    assert version("temporalio") in sdk_visits.VERIFIED_WITH
+    assert version("temporalio") in sdk_shortcuts.VERIFIED_WITH
