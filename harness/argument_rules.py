@@ -1,7 +1,7 @@
 """Rules of the arguments of one node: names, literals, sources, and whether results can fit."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,24 +60,26 @@ def _unknown(name: str, call: _Call) -> str:
     return f"unknown argument {quoted(name)}{call.index.near_arguments[tool].hint(name) or ';'} {takes}"
 
 
-def _check_value(binding: ArgumentBinding, parameter: Parameter, call: _Call) -> Iterator[Finding]:
+def _check_value(binding: ArgumentBinding, parameter: Parameter, call: _Call) -> Iterable[Finding]:
     value = binding.value
     if value.type is BindingType.LITERAL:
-        yield from _check_literal(value, parameter)
-        return
+        return _check_literal(value, parameter)
     findings = [*_check_shape(value), *_check_path(value)]
     findings += [finding for source in value.source_node_ids for finding in _check_source(source, call)]
-    yield from findings or _check_fit(binding, parameter.schema, call)
+    return findings or _check_fit(binding, parameter.schema, call)
 
 
-def _check_literal(value: ArgumentValue, parameter: Parameter) -> Iterator[Finding]:
+def _check_literal(value: ArgumentValue, parameter: Parameter) -> list[Finding]:
+    found: list[Finding] = []
     if value.source_node_ids:
-        yield Rule.BAD_BINDING, "a LITERAL must not name source nodes; empty source_node_ids or use NODE_RESULT"
+        message = "a LITERAL must not name source nodes; empty source_node_ids or use NODE_RESULT"
+        found.append((Rule.BAD_BINDING, message))
     if value.path:
-        yield Rule.BAD_BINDING, "a LITERAL must not have a path; empty it or use NODE_RESULT"
+        found.append((Rule.BAD_BINDING, "a LITERAL must not have a path; empty it or use NODE_RESULT"))
     problem = _literal_problem(value.literal_value, parameter)
     if problem:
-        yield Rule.BAD_LITERAL, problem
+        found.append((Rule.BAD_LITERAL, problem))
+    return found
 
 
 def _literal_problem(text: str, parameter: Parameter) -> str | None:

@@ -1,7 +1,7 @@
 """The graph of a plan: its cycles, and what a node depends on. Iterative, linear, and in plan order."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 Edges = Mapping[str, Sequence[str]]
 """What each node leads to, by id in plan order. Every target is a key as well."""
@@ -20,12 +20,12 @@ def find_cycles(edges: Edges) -> list[tuple[str, ...]]:
     return [_cycle_through(group[0], set(group), edges) for group in members.values() if len(group) > 1]
 
 
-def reachable(start: str, edges: Edges) -> set[str]:
-    """Return the start and all nodes that it leads to."""
+def reachable(start: str, targets: Callable[[str], Iterable[str]]) -> set[str]:
+    """Return the start and all nodes that it leads to; `targets` returns what a node leads to."""
     seen = {start}
     waiting = [start]
     while waiting:
-        for target in edges[waiting.pop()]:
+        for target in targets(waiting.pop()):
             if target not in seen:
                 seen.add(target)
                 waiting.append(target)

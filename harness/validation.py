@@ -136,11 +136,7 @@ def _check_graph(plan: Plan, finals: list[PlanNode], index: PlanIndex) -> dict[s
 
 def _unused_reads(final: PlanNode, needs: dict[str, tuple[str, ...]], index: PlanIndex) -> Iterator[str]:
     """Yield the READ nodes without which the report would be the same; a source counts also when it is not in deps."""
-    uses = {
-        node_id: tuple(dict.fromkeys((*deps, *_sources(index.nodes[node_id], index))))
-        for node_id, deps in needs.items()
-    }
-    used = reachable(final.id, uses)
+    used = reachable(final.id, lambda node_id: (*needs[node_id], *_sources(index.nodes[node_id], index)))
     for node_id in needs:
         tool = index.tool_of(node_id)
         if tool is not None and tool.effect is Effect.READ and node_id not in used:
