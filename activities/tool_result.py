@@ -3,6 +3,7 @@
 import json
 import math
 from decimal import Decimal
+from typing import Any
 
 from pydantic import JsonValue, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -16,7 +17,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 _ALWAYS_JSON = frozenset({str, int, bool, type(None)})
 
 
-def encode(tool: Tool, value: object, *, limit: int, node_id: str) -> tuple[JsonValue, bytes]:
+def encode(tool: Tool, value: Any, *, limit: int, node_id: str) -> tuple[JsonValue, bytes]:  # noqa: ANN401 - a tool's own type
     """Check a result against the tool's own type and return it as a JSON value and as its encoding.
 
     Raises:
@@ -24,15 +25,21 @@ def encode(tool: Tool, value: object, *, limit: int, node_id: str) -> tuple[Json
     """
     name = tool.spec.name
     try:
-        if type(value) not in _ALWAYS_JSON:
-            _refuse_what_json_lacks(tool.result.dump_python(value, warnings="error"))
-        plain: JsonValue = tool.result.dump_python(value, mode="json", warnings="error")
-        encoded = as_bytes(plain)
-        tool.result.validate_json(encoded)
+        is_plain = type(value) is tool.plain_result
+        plain, encoded = (value, as_bytes(value)) if is_plain else _json_of(tool, value)
     except (ValidationError, PydanticSerializationError, ValueError, RecursionError) as exc:
         detail = describe_validation(exc) if isinstance(exc, ValidationError) else f"{type(exc).__name__}: {exc}"
         raise ToolError(ErrorCode.INVALID_OUTPUT, f"{name} returned what no JSON of its type holds: {detail}") from exc
     check_size(tool, len(encoded), limit=limit, node_id=node_id)
+    return plain, encoded
+
+
+def _json_of(tool: Tool, value: object) -> tuple[JsonValue, bytes]:
+    if type(value) not in _ALWAYS_JSON:
+        _refuse_what_json_lacks(tool.result.dump_python(value, warnings="error"))
+    plain: JsonValue = tool.result.dump_python(value, mode="json", warnings="error")
+    encoded = as_bytes(plain)
+    tool.result.validate_json(encoded)
     return plain, encoded
 
 

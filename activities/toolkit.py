@@ -57,6 +57,10 @@ class Report(BaseModel):
     report: str
 
 
+_PLAIN_RESULTS: dict[str, type] = {"str": str, "int": int, "bool": bool}
+"""By the name that pydantic has for them."""
+
+
 @dataclass(frozen=True)
 class Tool:
     """A function with everything the harness must know about it."""
@@ -73,6 +77,12 @@ class Tool:
     def is_async(self) -> bool:
         """Return whether the function runs on the event loop, not in a thread."""
         return inspect.iscoroutinefunction(self.function)
+
+    @cached_property
+    def plain_result(self) -> type | None:
+        """Return the type of the results when each of them is its own JSON value; None when they may need encoding."""
+        schema = self.result.core_schema
+        return _PLAIN_RESULTS.get(schema["type"]) if schema.keys() == {"type"} else None
 
     def of_toolkit(self, name: str) -> "Tool":
         """Return the tool with the name of the toolkit that it comes from."""

@@ -4,6 +4,7 @@ A guardrail that fails stops the call, and so does an audit log that cannot be w
 """
 
 from dataclasses import replace
+from functools import cached_property
 
 from activities.answers import read_answer
 from activities.artifacts import ArtifactStore, owner_of_activity
@@ -75,13 +76,21 @@ class GuardedModel:
         self._model = model
         self._is_saving = is_saving
         self._vault = vault
-        self._findings = Findings()
-        self._checks = Checks(self._findings, audit)
+        self._audit = audit
+
+    @cached_property
+    def _findings(self) -> Findings:
+        """Return what was found; most tools never ask a model."""
+        return Findings()
+
+    @cached_property
+    def _checks(self) -> Checks:
+        return Checks(self._findings, self._audit)
 
     @property
     def report(self) -> GuardReport | None:
         """Return what the guardrails say of all calls so far; None when there was none."""
-        return self._findings.report
+        return self._findings.report if "_findings" in vars(self) else None
 
     def note(self, flag: Flag, text: str) -> None:
         """Report something that was found outside the chain, such as orders in the result of a tool.
