@@ -27,7 +27,7 @@ from activities.served import Activities
 from activities.settings import SettingsError, WorkerSettings
 from activities.toolkit import ToolkitError
 from cli.connection import connect, open_artifacts
-from cli.dev_server import embedded_server
+from cli.dev_server import embedded_server, is_embedded
 from cli.exit_codes import ExitCode, Refusal
 from cli.flags import MCP_VARIABLE
 from cli.import_place import with_place
@@ -43,7 +43,7 @@ from workflows.limited_workers import limited_workers
 from workflows.payload_storage import store_of
 from workflows.task_queue import task_queue
 from workflows.telemetry import telemetry
-from workflows.workers import GRACEFUL_STOP, build_driver, build_worker
+from workflows.workers import EAGER_CALLS, EAGER_CALLS_EMBEDDED, GRACEFUL_STOP, build_driver, build_worker
 
 SERVICE = "whippletree-worker"
 """Name of a worker in its spans."""
@@ -77,6 +77,7 @@ async def serve(
     client = _sparing_history(client, store)
     gate, rails = RateGate(), _guardrails(settings, store)
     model = OpenAIModel(settings, gate=gate)
+    eager_calls = settings.eager_calls or (EAGER_CALLS_EMBEDDED if await is_embedded(client) else EAGER_CALLS)
     try:
         # Telemetry is entered first, so that the workers have stopped when the last spans are sent.
         with watched_loop(), telemetry(os.environ, SERVICE) as plugins:
@@ -97,7 +98,12 @@ async def serve(
                         guardrails=rails,
                     )
                     worker = build_worker(
-                        client, served, task_queue=queue, graceful_stop=graceful_stop, plugins=plugins
+                        client,
+                        served,
+                        task_queue=queue,
+                        graceful_stop=graceful_stop,
+                        plugins=plugins,
+                        eager_calls=eager_calls,
                     )
                     await stack.enter_async_context(worker)
                     limited = limited_workers(client, served, queue, graceful_stop=graceful_stop, plugins=plugins)

@@ -16,10 +16,13 @@ MAX_MODEL_NAME = 200
 PRICES = "WHIPPLETREE_PRICES"
 MODEL_RATE = "WHIPPLETREE_MODEL_RATE"
 AUDIT = "WHIPPLETREE_AUDIT"
+EAGER_CALLS = "WHIPPLETREE_EAGER_CALLS"
 HOME = "WHIPPLETREE_HOME"
 PII = "WHIPPLETREE_PII"
 USUAL_HOME = ".whippletree"
 MOST_PER_SECOND = 10_000
+MOST_EAGER_CALLS = 100
+"""As many as a worker makes at once."""
 SHORTEST_SECRET = 8
 """Shorter values of variables are not taken for secrets: hiding them would mangle texts."""
 
@@ -73,6 +76,8 @@ class WorkerSettings(Endpoint):
     prices: Prices = field(default_factory=dict)
     model_rate: float | None = None
     """Requests a second that the models take, from all workers together; None for any number."""
+    eager_calls: int | None = None
+    """Calls that a workflow task may start in its own worker at once; None for what suits the server."""
     audit: Path | None = Path(USUAL_HOME, "audit")
     """Where the audit log is kept; None keeps none."""
     masks_private: bool = True
@@ -124,6 +129,7 @@ class WorkerSettings(Endpoint):
             fallback=_fallback(own, _endpoint(environment, "OPENAI_FALLBACK")),
             prices=_prices(_read(environment, PRICES)),
             model_rate=_rate(MODEL_RATE, _read(environment, MODEL_RATE)),
+            eager_calls=_eager_calls(EAGER_CALLS, _read(environment, EAGER_CALLS)),
             audit=_audit(environment),
             masks_private=_switch(PII, _read(environment, PII)),
             other_secrets=_named_secrets(environment),
@@ -206,6 +212,14 @@ def _rate(variable: str, text: str) -> float | None:
     if not 0 < rate <= MOST_PER_SECOND:
         raise SettingsError(f"{variable} must be a number of requests a second, such as 5 or 0.5")
     return rate
+
+
+def _eager_calls(variable: str, text: str) -> int | None:
+    if not text:
+        return None
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_EAGER_CALLS:
+        raise SettingsError(f"{variable} must be a whole number of calls, 1 to {MOST_EAGER_CALLS}")
+    return int(text)
 
 
 def _audit(environment: Mapping[str, str]) -> Path | None:

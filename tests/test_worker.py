@@ -8,15 +8,19 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.client import Client
+from temporalio.worker import Worker
 
+import worker as worker_process
 from harness.carry import RunInput
 from harness.run import RunStatus
 from workflows.orchestrator import OrchestratorWorkflow
 from workflows.payload_storage import store_of
 from workflows.task_queue import task_queue
+from workflows.workers import EAGER_CALLS, EAGER_CALLS_EMBEDDED, build_worker
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -183,3 +187,28 @@ async def test_a_stopping_worker_lets_work_in_flight_end(client: Client, tmp_pat
     assert process is not None
     assert tries == ["start", "end"]
     assert result.status is RunStatus.SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    ("setting", "is_embedded", "calls"),
+    [("", False, EAGER_CALLS), ("", True, EAGER_CALLS_EMBEDDED), ("7", True, 7), ("7", False, 7)],
+)
+async def test_calls_go_past_the_task_queue_as_it_is_set_or_suits_the_server(
+    client: Client, monkeypatch: pytest.MonkeyPatch, setting: str, is_embedded: bool, calls: int
+) -> None:
+    built: list[Worker] = []
+
+    def build(*args: Any, **kwargs: Any) -> Worker:
+        built.append(build_worker(*args, **kwargs))
+        return built[-1]
+
+    async def answer(_: Client) -> bool:
+        return is_embedded
+
+    monkeypatch.setenv("WHIPPLETREE_EAGER_CALLS", setting)
+    monkeypatch.setattr(worker_process, "build_worker", build)
+    monkeypatch.setattr(worker_process, "is_embedded", answer)
+    async with worker_process.serve(client, {"eager": "games"}):
+        pass
+
+    assert [one.config()["max_eager_activity_reservations_per_workflow_task"] for one in built] == [calls]

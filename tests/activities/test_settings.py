@@ -80,6 +80,10 @@ def test_the_text_form_shows_no_secret() -> None:
         ("OPENAI_FALLBACK_MODEL", "x" * 201),
         ("OPENAI_FALLBACK_API_KEY", "sk-with a space"),
         ("OPENAI_FALLBACK_BASE_URL", "host/v1"),
+        ("WHIPPLETREE_EAGER_CALLS", "000"),
+        ("WHIPPLETREE_EAGER_CALLS", "101"),
+        ("WHIPPLETREE_EAGER_CALLS", "-7"),
+        ("WHIPPLETREE_EAGER_CALLS", "many"),
     ],
 )
 def test_bad_values_are_refused_in_one_line_that_names_the_variable(variable: str, value: str) -> None:
@@ -194,3 +198,8 @@ def test_private_values_are_masked_unless_a_setting_says_otherwise() -> None:
 def test_a_home_that_nobody_has_is_refused() -> None:
     with pytest.raises(SettingsError, match=r"^WHIPPLETREE_AUDIT begins with the home of a user that is not there"):
         WorkerSettings.from_environment({"WHIPPLETREE_AUDIT": "~nobody-of-this-name/audit"})
+
+
+@pytest.mark.parametrize(("text", "calls"), [("", None), (" 7 ", 7), ("100", 100)])
+def test_eager_calls_are_a_number_or_left_to_the_worker(text: str, calls: int | None) -> None:
+    assert WorkerSettings.from_environment({"WHIPPLETREE_EAGER_CALLS": text}).eager_calls == calls
