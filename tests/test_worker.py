@@ -194,7 +194,7 @@ async def test_a_stopping_worker_lets_work_in_flight_end(client: Client, tmp_pat
     [("", False, EAGER_CALLS), ("", True, EAGER_CALLS_EMBEDDED), ("7", True, 7), ("7", False, 7)],
 )
 async def test_calls_go_past_the_task_queue_as_it_is_set_or_suits_the_server(
-    client: Client, monkeypatch: pytest.MonkeyPatch, setting: str, is_embedded: bool, calls: int
+    client: Client, monkeypatch: pytest.MonkeyPatch, *, setting: str, is_embedded: bool, calls: int
 ) -> None:
     built: list[Worker] = []
 
