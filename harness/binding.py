@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -55,7 +54,15 @@ def materialise(
         ToolError: INVALID_ARGUMENT, when a literal is no JSON for its parameter, a source has no result, or a path
             does not exist in one that is no artifact.
     """
-    signature, facts = signature or Signature(tool), facts or ResultFacts(results)
+    return Arguments(*_bound(node, signature or Signature(tool), facts or ResultFacts(results)))
+
+
+_Bound = tuple[dict[str, JsonValue], tuple[StoredArgument, ...], tuple[StoredArgument, ...]]
+"""Values, and what is and what might be stored of them, as the fields of Arguments."""
+
+
+def _bound(node: PlanNode, signature: Signature, facts: ResultFacts) -> _Bound:
+    tool, results = signature.tool, facts.results
     values: dict[str, JsonValue] = {}
     stored: list[StoredArgument] = []
     storable: list[StoredArgument] = []
@@ -68,7 +75,7 @@ def materialise(
         if binding.value.source_node_ids:
             stored.extend(_stored(binding, results))
             storable.extend(_storable(binding, facts))
-    return Arguments(values, tuple(stored), tuple(storable))
+    return values, tuple(stored), tuple(storable)
 
 
 def checked_arguments(
@@ -90,13 +97,13 @@ def checked_arguments(
         for source in binding.value.source_node_ids:
             if source in results and not room.take(_size_of_part(facts, source, binding.value.path)):
                 raise _too_large(node, limit)
-    arguments = materialise(node, tool, results, signature=signature, facts=facts)
+    values, stored, storable = _bound(node, signature or Signature(tool), facts)
     if room.take(_most_around(node)):
-        return Arguments(arguments.values, arguments.stored, arguments.storable, limit - room.left)
-    size = encoded_size(arguments.values)
+        return Arguments(values, stored, storable, limit - room.left)
+    size = encoded_size(values)
     if size > limit:
         raise _too_large(node, limit)
-    return replace(arguments, most_bytes=size)
+    return Arguments(values, stored, storable, size)
 
 
 def reuse_key(tool: ToolSpec, values: Mapping[str, JsonValue], stored: Sequence[StoredArgument] = ()) -> str:

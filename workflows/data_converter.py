@@ -55,7 +55,7 @@ _INLINE_LIMITS: dict[type, int] = {
 }
 _ENCODERS: dict[type, Callable[[Any], bytes]] = {RunResult: encode_result, LoopResult: encode_loop_result}
 """Values that are cut where they would not fit into a message."""
-_JSON_METADATA = {"encoding": b"json/plain"}
+_JSON = Payload(metadata={"encoding": b"json/plain"})
 _ANYTHING = SchemaSerializer(any_schema())
 
 
@@ -95,6 +95,8 @@ class _LeanJSON(PydanticJSONPlainPayloadConverter):
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:  # noqa: ANN401 - as the base class
         """See base class."""
         if len(payload.data) < _LARGE:
+            if type_hint is not None and hasattr(type_hint, "__pydantic_validator__"):
+                return type_hint.__pydantic_validator__.validate_json(payload.data)
             return super().from_payload(payload, type_hint)
         with no_collection():
             return super().from_payload(payload, type_hint)
@@ -103,7 +105,9 @@ class _LeanJSON(PydanticJSONPlainPayloadConverter):
         """Return what `to_payload` returns, which is always a payload."""
         encode = _ENCODERS.get(type(value))
         data = encode(value) if encode else _ANYTHING.to_json(value, exclude_unset=True)
-        payload = Payload(metadata=_JSON_METADATA, data=data)
+        payload = Payload()
+        payload.CopyFrom(_JSON)  # a third of the time that it takes to say the encoding in words
+        payload.data = data
         limit = _INLINE_LIMITS.get(type(value))
         if limit:
             payload.metadata[INLINE_LIMIT] = str(limit).encode()
@@ -155,6 +159,21 @@ class StoringConverter(DataConverter):
         """Know no run yet."""
         super().__post_init__()
         object.__setattr__(self, "_of_runs", {})
+
+    async def encode(self, values: Sequence[Any]) -> list[Payload]:
+        """See base class."""
+        payloads = self.payload_converter.to_payloads(values)
+        if self.payload_codec is None and all(stays_inline(payload, self.threshold) for payload in payloads):
+            return payloads
+        payloads = await self._encode_payload_sequence(payloads)
+        payloads = await self._external_store_payload_sequence(payloads)
+        return await self._encode_reference_payload_sequence(payloads)
+
+    async def decode(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
+        """See base class."""
+        if self.payload_codec is None and not any(map(may_be_reference, payloads)):
+            return self.payload_converter.from_payloads(payloads, type_hints)
+        return await super().decode(payloads, type_hints)
 
     def with_context(self, context: SerializationContext) -> Self:
         """See base class; the converters here do not care in which context they work."""
