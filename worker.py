@@ -75,9 +75,9 @@ async def serve(
     settings = WorkerSettings.from_environment(os.environ)
     store = await _checked_store(client)
     client = _sparing_history(client, store)
+    eager_calls = settings.eager_calls or (EAGER_CALLS_EMBEDDED if await is_embedded(client) else EAGER_CALLS)
     gate, rails = RateGate(), _guardrails(settings, store)
     model = OpenAIModel(settings, gate=gate)
-    eager_calls = settings.eager_calls or (EAGER_CALLS_EMBEDDED if await is_embedded(client) else EAGER_CALLS)
     try:
         # Telemetry is entered first, so that the workers have stopped when the last spans are sent.
         with watched_loop(), telemetry(os.environ, SERVICE) as plugins:

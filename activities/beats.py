@@ -27,6 +27,8 @@ class Beats:
         self._interval_s = interval_s
         self._beats: dict[Beat, None] = {}
         self._is_timed = False
+        self._context = contextvars.Context()
+        """Of the timer: it must not keep that of the call which happened to start it."""
 
     def start(self, do: Callable[[], None]) -> Beat:
         """Do something in the current context each time the interval has passed, until it is stopped."""
@@ -60,4 +62,4 @@ class Beats:
 
     def _wait_for(self, beat: Beat) -> None:
         self._is_timed = True
-        asyncio.get_running_loop().call_at(beat.due, self._tick)
+        asyncio.get_running_loop().call_at(beat.due, self._tick, context=self._context)

@@ -3,6 +3,7 @@
 import asyncio
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from pydantic import ValidationError
 from temporalio import activity
@@ -30,7 +31,6 @@ from harness.errors import (
     encoded_text_size,
 )
 from harness.guardrail import GuardReport
-from harness.record import record
 from harness.recovery import backoff
 from harness.usage import Usage
 
@@ -38,7 +38,7 @@ KEEP_LIMIT_S = 2
 """How long a failed try may take to keep the text of its error; Temporal gives it a few seconds after its own limit."""
 
 
-@record()
+@dataclass(slots=True)
 class ActivityBoundary:
     """Turns whatever its body raises into an ApplicationError that carries all tries, this one included."""
 

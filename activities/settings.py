@@ -23,6 +23,8 @@ USUAL_HOME = ".whippletree"
 MOST_PER_SECOND = 10_000
 MOST_EAGER_CALLS = 100
 """As many as a worker makes at once."""
+_MOST_DIGITS = 9
+"""More are no number that anybody means, and thousands are none that Python reads."""
 SHORTEST_SECRET = 8
 """Shorter values of variables are not taken for secrets: hiding them would mangle texts."""
 
@@ -217,7 +219,7 @@ def _rate(variable: str, text: str) -> float | None:
 def _eager_calls(variable: str, text: str) -> int | None:
     if not text:
         return None
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_EAGER_CALLS:
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or not 1 <= int(text) <= MOST_EAGER_CALLS:
         raise SettingsError(f"{variable} must be a whole number of calls, 1 to {MOST_EAGER_CALLS}")
     return int(text)
 

@@ -1,14 +1,10 @@
 """One tool call as an activity. Its activity type is the tool's name, its id names node and attempt."""
 
 import asyncio
-import contextvars
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
 
 from pydantic import BaseModel, JsonValue, ValidationError
 from temporalio import activity
@@ -17,17 +13,14 @@ from temporalio.common import RawValue
 from activities.argument_errors import argument_error
 from activities.artifact_folders import Owner
 from activities.artifacts import ArtifactStore, owner_of
+from activities.call_context import CallContexts, RunningCall
 from activities.failures import ActivityBoundary, describe_validation
 from activities.guardrails.chain import GuardedModel, Guardrails
 from activities.guardrails.tool_values import Returned, given, reported, returned
 from activities.model.bounded import BoundedModel
 from activities.model.request import Model
-from activities.model.scrubbing import hide
 from activities.rate_gate import RateGate
 from activities.stored_arguments import loaded
-from activities.tool_artifacts import ToolArtifacts
-from activities.tool_context import ToolContext
-from activities.tool_log import ToolLog
 from activities.tool_result import check_size, encode
 from activities.tool_signature import keywords_of
 from activities.tool_threads import ToolThreads
@@ -42,17 +35,6 @@ from harness.usage import Usage
 
 _STRICTNESS = (Effect.READ, Effect.IDEMPOTENT_WRITE, Effect.WRITE)
 _PLAIN = frozenset({str, int, float, bool, type(None)})
-
-
-@dataclass(frozen=True)
-class _Call:
-    """A call whose tool wants to know of it."""
-
-    info: activity.Info
-    node_id: str
-    owner: Owner
-    tool: Tool
-    request: ToolRequest
 
 
 class ToolActivities:
@@ -79,6 +61,7 @@ class ToolActivities:
         self._threads = ToolThreads()
         self._gate = gate or RateGate()
         self._guardrails = guardrails or Guardrails.of(store)
+        self._contexts = CallContexts(store, self._guardrails.vault, secrets)
 
     @activity.defn(dynamic=True)
     async def call_tool(self, args: Sequence[RawValue]) -> ToolReply:
@@ -117,10 +100,11 @@ class ToolActivities:
         keywords = _validated(tool, await given(self._guardrails.vault, owner, arguments, size=size))
         if not self._gate.is_open(tool.spec.name, tool.spec.rate_limit):
             ledger.note_wait(await self._gate.enter_tool(tool.spec))
-        given_up = threading.Event() if tool.context_parameter else None
-        if tool.context_parameter and given_up:
-            call = _Call(info, node_id, owner, tool, request)
-            keywords[tool.context_parameter] = self._context(call, model, ledger, given_up)
+        given_up: threading.Event | None = None
+        if tool.context_parameter:
+            given_up = threading.Event()
+            call = RunningCall(info, node_id, owner, tool, request)
+            keywords[tool.context_parameter] = self._contexts.of(call, model, ledger, given_up)
         ledger.has_begun = True
         try:
             value = await self._run(tool, keywords)
@@ -173,35 +157,6 @@ class ToolActivities:
     def _waits(self, name: str) -> Backoff:
         tool = self._tools.get(name)
         return tool.spec.backoff if tool else USUAL_BACKOFF
-
-    def _context(self, call: "_Call", model: GuardedModel, ledger: TryLedger, given_up: threading.Event) -> ToolContext:
-        info, tool, request, owner = call.info, call.tool, call.request, call.owner
-        loop, context = asyncio.get_running_loop(), contextvars.copy_context()
-        run_id = info.workflow_id or info.activity_id
-        names = {"run_id": run_id, "node_id": call.node_id, "try_number": info.attempt, "tool": tool.spec.name}
-
-        def private_hidden(text: str) -> str:
-            return self._guardrails.vault.hidden(owner, text)
-
-        def beat(message: str | None) -> None:
-            told = None if message is None else private_hidden(hide(str(message), self._secrets))
-            loop.call_soon_threadsafe(ledger.say, told, context=context)
-
-        return ToolContext(
-            run_id=run_id,
-            node_id=call.node_id,
-            try_number=info.attempt,
-            idempotency_key=f"{run_id}/{info.activity_id}",
-            deadline=datetime.now(UTC) + tool.spec.timeout,
-            model=model,
-            max_tokens=request.max_tokens,
-            feedback=request.feedback,
-            try_id=uuid4().hex,
-            logger=ToolLog(names, secrets=self._secrets, hide_private=private_hidden),
-            artifacts=ToolArtifacts(self._store, owner, loop),
-            beat=beat,
-            cancelled=given_up,
-        )
 
     def _find(self, name: str) -> Tool:
         tool = self._tools.get(name)

@@ -39,7 +39,7 @@ def check_arguments(node: PlanNode, signature: Signature, index: PlanIndex) -> I
         yield Rule.MISSING_ARGUMENT, f"missing required arguments of tool {quoted(signature.tool.name)}: {needed}"
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Call:
     """One node with what its rules look up."""
 

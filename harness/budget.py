@@ -63,12 +63,10 @@ class Amount:
 
     def minus(self, other: "Amount") -> "Amount":
         """Subtract each good, never below zero."""
-        tokens, tool_calls = self.tokens - other.tokens, self.tool_calls - other.tool_calls
-        cost_usd = self.cost_usd - other.cost_usd
         return Amount(
-            max(0, tokens),
-            max(0, tool_calls),
-            max(NO_COST, cost_usd),
+            max(0, self.tokens - other.tokens),
+            max(0, self.tool_calls - other.tool_calls),
+            max(NO_COST, self.cost_usd - other.cost_usd),
         )
 
     def times(self, number: int) -> "Amount":

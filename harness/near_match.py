@@ -19,7 +19,7 @@ class NearMatches:
     """Hints from one set of names. A search costs milliseconds, so their number is limited."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Take the names, which are looked at when the first hint is wanted."""
+        """Take the names, which must not change: they are looked at when the first hint is wanted."""
         self._names = names
         self._hints: dict[str, str] = {}
 

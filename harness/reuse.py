@@ -2,30 +2,13 @@
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 
 from harness.artifact import Result
-from harness.binding import MAX_ARGUMENT_BYTES, Arguments, checked_arguments, reuse_keys
-from harness.catalog import Catalog, ToolSpec
+from harness.binding import MAX_ARGUMENT_BYTES, checked_arguments
+from harness.call import Call
+from harness.catalog import Catalog
 from harness.errors import ToolError
 from harness.plan import Plan, PlanNode
-
-
-@dataclass(frozen=True)
-class Call:
-    """What a node calls its tool with."""
-
-    tool: ToolSpec
-    arguments: Arguments
-
-    @cached_property
-    def keys(self) -> tuple[str, ...]:
-        """Return the keys under which the result may be reused by a later attempt; none when it may not.
-
-        They are hashes, and most runs never ask for them.
-        """
-        return reuse_keys(self.tool, self.arguments) if self.tool.is_reusable else ()
 
 
 def reusable_results(plan: Plan, catalog: Catalog, paid: Mapping[str, Result]) -> dict[str, Result]:

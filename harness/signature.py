@@ -143,13 +143,14 @@ def _parse_json(text: str) -> JsonValue:
 
 
 def _decoded(text: str) -> JsonValue:
+    bare = text.strip(_SPACE)
     value: JsonValue
     try:
-        value, end = _DECODER.raw_decode(text)
+        value, end = _DECODER.raw_decode(bare)
     except ValueError:
         value, end = None, -1
-    if end < len(text):
-        # White space, or no JSON: that takes longer. Only `loads` says what is wrong with a byte order mark.
+    if end < len(bare):
+        # No JSON: the slower ways say what is wrong, `loads` alone with a byte order mark.
         value = json.loads(text) if text.startswith("\ufeff") else _DECODER.decode(text)
     return value
 
@@ -165,4 +166,6 @@ def _finite(text: str) -> float:
     return value
 
 
+_SPACE = " \t\n\r"
+"""What JSON takes for white space."""
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)

@@ -9,6 +9,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from harness.binding import Arguments
     from harness.budget import ONE_CALL
+    from harness.call import Call
     from harness.catalog import Effect, ModelCard
     from harness.errors import ErrorCode
     from harness.grants import Grant, grant
@@ -18,7 +19,6 @@ with workflow.unsafe.imports_passed_through():
     from harness.model_choice import ModelRole
     from harness.plan import PlanNode
     from harness.recovery import code_of_effect
-    from harness.reuse import Call
     from harness.schedule import NodeStatus
     from harness.trace import TraceKind
     from harness.wire_size import encoded_size

@@ -9,6 +9,7 @@ from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
     from harness.budget import Limits
+    from harness.call import Call
     from harness.calls import AgentReply
     from harness.catalog import ModelCard, ToolSpec
     from harness.errors import bounded
@@ -16,7 +17,6 @@ with workflow.unsafe.imports_passed_through():
     from harness.loop import LoopResult
     from harness.loop_carry import LoopInput
     from harness.made_writes import known_writes
-    from harness.reuse import Call
     from harness.run_ids import child_run_id
 
 from workflows.activity_options import GRACE

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, Self
+from typing import Any
 
 from pydantic_core import SchemaSerializer
 from pydantic_core.core_schema import any_schema
@@ -21,8 +21,6 @@ from temporalio.converter import (
     DefaultPayloadConverter,
     EncodingPayloadConverter,
     PayloadConverter,
-    SerializationContext,
-    StorageDriverStoreContext,
 )
 from temporalio.exceptions import ApplicationError
 
@@ -35,13 +33,13 @@ from harness.message_fit import encode_result
 from harness.run import RunResult, RunView
 from harness.trace import TraceSlice
 from workflows.garbage import no_collection
-from workflows.payload_storage import INLINE_LIMIT, external_storage, may_be_reference, stays_inline
+from workflows.payload_storage import INLINE_LIMIT, external_storage
+from workflows.storing_converter import StoringConverter
 
 STARTER_INLINE_BYTES = 262_144
 """Largest value that a starter sends inline. Its requests fit: workers elsewhere need not share its store for them."""
 RESULT_INLINE_BYTES = 65_536
 """Largest result of a run that travels inline, so that a starter without the workers' store can read most of them."""
-_RUNS_KNOWN = 1000
 _LARGE = 65_536
 """Bytes of a value whose objects are worth a pause of the garbage collector."""
 _ANSWER_INLINE_BYTES = 4_194_304
@@ -143,80 +141,6 @@ def data_converter(store: ArtifactStore, *, threshold: int = INLINE_BYTES) -> Da
         external_storage=external_storage(store, threshold),
         threshold=threshold,
     )
-
-
-@dataclasses.dataclass(frozen=True)
-class StoringConverter(DataConverter):
-    """Spares what the SDK would do anew for each payload, though almost none is large and there is no codec.
-
-    The SDK asks six times a node, and copies each list of payloads that does not come back as it went in. Should it
-    call these hooks otherwise some day, nothing but time is lost.
-    """
-
-    threshold: int = INLINE_BYTES
-
-    def __post_init__(self) -> None:
-        """Know no run yet."""
-        super().__post_init__()
-        object.__setattr__(self, "_of_runs", {})
-
-    async def encode(self, values: Sequence[Any]) -> list[Payload]:
-        """See base class."""
-        payloads = self.payload_converter.to_payloads(values)
-        if self.payload_codec is None and all(stays_inline(payload, self.threshold) for payload in payloads):
-            return payloads
-        payloads = await self._encode_payload_sequence(payloads)
-        payloads = await self._external_store_payload_sequence(payloads)
-        return await self._encode_reference_payload_sequence(payloads)
-
-    async def decode(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
-        """See base class."""
-        if self.payload_codec is None and not any(map(may_be_reference, payloads)):
-            return self.payload_converter.from_payloads(payloads, type_hints)
-        return await super().decode(payloads, type_hints)
-
-    def with_context(self, context: SerializationContext) -> Self:
-        """See base class; the converters here do not care in which context they work."""
-        return super().with_context(context) if self.payload_codec else self
-
-    def _with_store_context(self, store_ctx: StorageDriverStoreContext) -> DataConverter:
-        known: dict[object, DataConverter] = self.__dict__["_of_runs"]
-        bound = known.get(store_ctx.target)
-        if bound is None:
-            if len(known) >= _RUNS_KNOWN:
-                known.clear()
-            bound = known[store_ctx.target] = super()._with_store_context(store_ctx)
-        return bound
-
-    async def _encode_payload_sequence(self, payloads: Sequence[Payload]) -> list[Payload]:
-        return await super()._encode_payload_sequence(payloads) if self.payload_codec else _as_they_are(payloads)
-
-    async def _external_store_payload_sequence(self, payloads: Sequence[Payload]) -> list[Payload]:
-        if all(stays_inline(payload, self.threshold) for payload in payloads):
-            return _as_they_are(payloads)
-        return await super()._external_store_payload_sequence(payloads)
-
-    async def _encode_reference_payload_sequence(self, payloads: Sequence[Payload]) -> list[Payload]:
-        is_idle = self.payload_codec is None
-        return _as_they_are(payloads) if is_idle else await super()._encode_reference_payload_sequence(payloads)
-
-    async def _decode_reference_payload_sequence(self, payloads: Sequence[Payload]) -> list[Payload]:
-        if any(map(may_be_reference, payloads)):
-            return await super()._decode_reference_payload_sequence(payloads)
-        return _as_they_are(payloads)
-
-    async def _external_retrieve_payload_sequence(self, payloads: Sequence[Payload]) -> list[Payload]:
-        if any(map(may_be_reference, payloads)):
-            return await super()._external_retrieve_payload_sequence(payloads)
-        return _as_they_are(payloads)
-
-    async def _decode_payload_sequence(self, payloads: Sequence[Payload]) -> list[Payload]:
-        return await super()._decode_payload_sequence(payloads) if self.payload_codec else _as_they_are(payloads)
-
-
-def _as_they_are(payloads: Sequence[Payload]) -> list[Payload]:
-    """Return the same sequence: that tells the SDK that nothing has changed."""
-    return payloads  # type: ignore[return-value] # no cast: this is called fifteen times a node
 
 
 def _is_json(value: object) -> bool:

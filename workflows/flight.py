@@ -9,6 +9,7 @@ from temporalio.workflow import ActivityCancellationType
 with workflow.unsafe.imports_passed_through():
     from harness.artifact import INLINE_BYTES
     from harness.binding import MAX_ARGUMENT_BYTES, Arguments, checked_arguments
+    from harness.call import Call
     from harness.calls import ToolReply, ToolRequest
     from harness.catalog import Effect, ModelCard, ToolRole, ToolSpec
     from harness.grants import Grant
@@ -16,7 +17,6 @@ with workflow.unsafe.imports_passed_through():
     from harness.plan import PlanNode
     from harness.record import record
     from harness.result_facts import ResultFacts
-    from harness.reuse import Call
     from harness.signature import Signature
 
 from workflows.activity_options import HEARTBEAT_TIMEOUT, retries, within

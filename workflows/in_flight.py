@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from harness.reuse import Call
+    from harness.call import Call
 
 from workflows.flight import Flight
 

@@ -4,11 +4,11 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from harness.agent_node import AGENT
+    from harness.call import Call
     from harness.catalog import Effect, ToolSpec
     from harness.errors import ErrorCode, ToolError, quoted
     from harness.made_writes import write_key
     from harness.plan import BindingType, PlanNode
-    from harness.reuse import Call
     from harness.run import MAX_GOAL_CHARS
 
 from workflows.run_state import RunState

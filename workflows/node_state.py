@@ -6,11 +6,11 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from harness.artifact import Result, StoredResult
+    from harness.call import Call
     from harness.catalog import ToolRole
     from harness.errors import ErrorCode
     from harness.plan import PlanNode
     from harness.progress import NodeProgress
-    from harness.reuse import Call
     from harness.run import NodeReport
     from harness.schedule import NodeStatus
     from harness.usage import NO_USAGE, Usage

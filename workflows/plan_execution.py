@@ -10,6 +10,7 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from harness.artifact import Result
+    from harness.call import Call
     from harness.catalog import Catalog, ToolSpec
     from harness.errors import ToolError
     from harness.grants import Grant, agent_grant, base_reservation, grant
@@ -17,7 +18,6 @@ with workflow.unsafe.imports_passed_through():
     from harness.plan import Plan
     from harness.reservations import Reservations
     from harness.result_facts import ResultFacts
-    from harness.reuse import Call
     from harness.schedule import BUDGET_EXHAUSTED, DEPENDENCY_FAILED, NodeStatus, Schedule
     from harness.signature import Signature
     from harness.trace import TraceKind

@@ -1,76 +1,18 @@
-"""Shortcuts through the SDK: what it does for each payload of a workflow task, left out where it changes nothing.
+"""Shortcuts through the SDK: what it does for each payload and changes nothing by, with versions that are known."""
 
-The SDK walks through a task six times: for a codec, for external storage, and for references to what is stored, on the
-way in and on the way out. That was a quarter of what the event loop of a worker did. There is no codec here, so only
-what is in the store, or must go there, needs the walk; whether a task has any is seen from its bytes.
-"""
+from harness.calls import ToolReply, ToolRequest
+from workflows import known_sdk
 
-from importlib.metadata import version
-
-import temporalio.bridge.worker as sdk
-from google.protobuf.message import Message
-from pydantic import BaseModel
-from temporalio.bridge.proto.workflow_activation import WorkflowActivation
-from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
-from temporalio.converter import DataConverter
-from temporalio.converter._extstore import StorageOperationMetrics
-from temporalio.converter._payload_converter import _TRANSFER_TYPE_CONVERTER_ATTR
-
-from workflows.data_converter import StoringConverter
-from workflows.payload_storage import INLINE_LIMIT
-
-VERIFIED_WITH = frozenset({"1.35.0"})
-"""Versions of the SDK that are known to do nothing else there. With any other one, nothing is left out."""
-_REFERENCES = (b"ExternalStorageReference", b"external-storage-reference", b"external_storage_reference")
-"""What the bytes of any reference to the store have in them: its message type, its old encoding, or its mark."""
-_MARK = INLINE_LIMIT.encode()
-_decode, _encode = sdk.decode_activation, sdk.encode_completion
+_CONVERTER = "__temporal_transfer_type_converter"
+"""The SDK asks the class of each value for this. Where there is none, pydantic takes 2 microseconds to say so."""
 
 
 def take_shortcuts() -> None:
-    """Take them in this process, for data converters of ours only."""
-    if version("temporalio") not in VERIFIED_WITH:
+    """Take them in this process from now on; with any other version of the SDK, take none."""
+    if not known_sdk.is_known():
         return
-    sdk.decode_activation, sdk.encode_completion = decode_activation, encode_completion
-    # The SDK asks the class of each value for a converter of its own, and no model has one. Without an answer, pydantic
-    # takes 2 microseconds to say so.
-    setattr(BaseModel, _TRANSFER_TYPE_CONVERTER_ATTR, None)
+    from workflows import spared_walks  # noqa: PLC0415 - it knows what another version may not have
 
-
-async def decode_activation(
-    activation: WorkflowActivation,
-    data_converter: DataConverter,
-    decode_headers: bool,  # noqa: FBT001 - as the SDK's own
-    storage_concurrency_limit: int,
-) -> StorageOperationMetrics:
-    """Do what the SDK's function of this name does, at once where nothing of a task is in the store."""
-    if _ours(data_converter) is None or any(map(activation.SerializeToString().__contains__, _REFERENCES)):
-        return await _decode(activation, data_converter, decode_headers, storage_concurrency_limit)
-    return StorageOperationMetrics()
-
-
-async def encode_completion(
-    completion: WorkflowActivationCompletion,
-    data_converter: DataConverter,
-    encode_headers: bool,  # noqa: FBT001 - as the SDK's own
-    storage_concurrency_limit: int,
-) -> StorageOperationMetrics:
-    """Do what the SDK's function of this name does, at once where nothing of a task must go to the store."""
-    ours = _ours(data_converter)
-    if ours is None or not _is_small(completion, ours.threshold):
-        return await _encode(completion, data_converter, encode_headers, storage_concurrency_limit)
-    return StorageOperationMetrics()
-
-
-def _ours(data_converter: DataConverter) -> StoringConverter | None:
-    """Return the converter of ours that stands behind the one of a task; None when it is another, or has a codec."""
-    own = getattr(data_converter, "_ca_context_free_dc", data_converter)
-    return own if isinstance(own, StoringConverter) and own.payload_codec is None else None
-
-
-def _is_small(completion: WorkflowActivationCompletion, threshold: int) -> bool:
-    """Return whether every payload surely stays as it is: none is large, and none has a mark to be taken away."""
-    parts: list[Message] = [completion]
-    if completion.ByteSize() > threshold:
-        parts = [completion.failed, *completion.successful.commands]
-    return all(part.ByteSize() <= threshold for part in parts) and _MARK not in completion.SerializeToString()
+    spared_walks.install()
+    for kind in (ToolRequest, ToolReply):
+        setattr(kind, _CONVERTER, None)

@@ -22,12 +22,17 @@ from workflows.node_state import NodeState
 from workflows.run_core import RunCore
 from workflows.run_state import RunState
 
+MOST_BYTES_LATER = 1_024
+"""Largest arguments whose keys are found out when a run goes on elsewhere, those of all nodes in one workflow task."""
+
 
 def settle_done(run: RunState, flight: Flight, reply: ToolReply) -> None:
     """Charge every try of a node that has its result, and mark it DONE."""
     state = flight.state
     usage = charge_done(run, flight, reply)
-    state.call, state.other_keys = flight.call, (reply.key,) if reply.key else ()
+    own = _known_keys(flight)
+    state.call = flight.call if own is None else None
+    state.other_keys = (*(own or ()), *((reply.key,) if reply.key else ()))
     result = run.written[reply.key] if reply.is_reused else reply.result
     run.results[state.node.id] = result
     run.note_written(flight.tool, state)
@@ -39,6 +44,13 @@ def settle_done(run: RunState, flight: Flight, reply: ToolReply) -> None:
     if reply.guard is not None and (isinstance(reply, AgentReply) or flight.tool.role is ToolRole.FINAL_SYNTHESIS):
         run.ungrounded = tuple(dict.fromkeys((*run.ungrounded, *reply.guard.ungrounded)))
     finish(run, flight, reply, usage)
+
+
+def _known_keys(flight: Flight) -> tuple[str, ...] | None:
+    """Return the keys of a call that are to be known now; None when they may wait until somebody asks."""
+    call = flight.call
+    is_light = call.arguments.most_bytes <= MOST_BYTES_LATER
+    return None if call.is_reusable and flight.tool.effect is Effect.READ and is_light else call.keys
 
 
 def charge_done(run: RunCore, flight: Flight, reply: ToolReply) -> Usage:

@@ -77,11 +77,14 @@ class GuardedModel:
         self._is_saving = is_saving
         self._vault = vault
         self._audit = audit
+        self._found: Findings | None = None
+        """None until something is looked at; most tools never ask a model."""
 
-    @cached_property
+    @property
     def _findings(self) -> Findings:
-        """Return what was found; most tools never ask a model."""
-        return Findings()
+        if self._found is None:
+            self._found = Findings()
+        return self._found
 
     @cached_property
     def _checks(self) -> Checks:
@@ -90,7 +93,7 @@ class GuardedModel:
     @property
     def report(self) -> GuardReport | None:
         """Return what the guardrails say of all calls so far; None when there was none."""
-        return self._findings.report if "_findings" in vars(self) else None
+        return self._found.report if self._found else None
 
     def note(self, flag: Flag, text: str) -> None:
         """Report something that was found outside the chain, such as orders in the result of a tool.

@@ -22,7 +22,7 @@ GOAL_BLOCKED = (
 )
 
 
-_MOST_KNOWN_CHARS = 16_384
+REMEMBERED_CHARS = 16_384
 """Longest text whose findings are remembered: of the prompts of a run, goal and catalog come again with each call."""
 
 
@@ -104,11 +104,11 @@ class Checks:
 
 async def injections(text: str) -> tuple[str, ...]:
     """Return the kinds of attack in a text, which may be large."""
-    find = find_injections if len(text) > _MOST_KNOWN_CHARS else _found_before
+    find = find_injections if len(text) > REMEMBERED_CHARS else _found_before
     return await off_loop(lambda: find(text), size=len(text))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _found_before(text: str) -> tuple[str, ...]:
     return find_injections(text)
 

@@ -1,121 +1,77 @@
-"""What the SDK would do for each payload is done all the same where it matters, and is spared where it does not."""
-
-from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from collections.abc import Iterator
 
 import pytest
 import temporalio.bridge.worker as sdk
+from pydantic import BaseModel
 from temporalio.api.common.v1 import Payload
-from temporalio.bridge.proto.workflow_activation import WorkflowActivation
-from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
-from temporalio.converter import DataConverter, StorageDriverStoreContext, StorageDriverWorkflowInfo
-from temporalio.converter._extstore import StorageOperationMetrics
+from temporalio.converter import DataConverter
+from temporalio.converter._payload_converter import _TRANSFER_TYPE_CONVERTER_ATTR
 
 from activities.artifacts import ArtifactStore
-from workflows import sdk_shortcuts
+from harness.calls import ToolReply, ToolRequest
+from workflows import known_sdk, sdk_shortcuts, spared_walks
 from workflows.data_converter import data_converter
-from workflows.payload_storage import INLINE_LIMIT
-
-RUN = StorageDriverStoreContext(target=StorageDriverWorkflowInfo(namespace="default", id="r", type="T"))
-LIMIT = 1000
-SMALL, LARGE = b"1" * 100, b"2" * (LIMIT + 1)
+from workflows.storing_converter import StoringConverter
 
 
-def converter() -> DataConverter:
-    """Return a converter that stores what is larger than the limit."""
-    return data_converter(ArtifactStore.open("memory://"), threshold=LIMIT)._with_store_context(RUN)
-
-
-def payload(data: bytes, **metadata: bytes) -> Payload:
-    return Payload(metadata={"encoding": b"json/plain"} | metadata, data=data)
-
-
-def completion(*payloads: Payload) -> WorkflowActivationCompletion:
-    """Return a task that starts an activity with each payload, and ends with a summary of the last."""
-    made = WorkflowActivationCompletion()
-    for number, each in enumerate(payloads):
-        command = made.successful.commands.add()
-        command.schedule_activity.seq = number
-        command.schedule_activity.arguments.append(each)
-        command.user_metadata.summary.CopyFrom(payload(b'"n"'))
-    return made
-
-
-def activation(*payloads: Payload) -> WorkflowActivation:
-    made = WorkflowActivation()
-    for number, each in enumerate(payloads):
-        made.jobs.add().resolve_activity.seq = number
-        made.jobs[-1].resolve_activity.result.completed.result.CopyFrom(each)
-    return made
-
-
-def refuse(name: str) -> Callable[..., object]:
-    def called(*_: object) -> object:
-        raise AssertionError(f"{name} was called")
-
-    return called
+@pytest.fixture(autouse=True)
+def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Leave the SDK of this process as it was before a test."""
+    monkeypatch.setattr(sdk, "decode_activation", spared_walks._decode)
+    monkeypatch.setattr(sdk, "encode_completion", spared_walks._encode)
+    return
 
 
 @pytest.fixture
-def spared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail where the SDK's own functions are called."""
-    monkeypatch.setattr(sdk_shortcuts, "_decode", refuse("decode"))
-    monkeypatch.setattr(sdk_shortcuts, "_encode", refuse("encode"))
-
-
-@pytest.mark.usefixtures("spared")
-async def test_small_payloads_are_not_walked() -> None:
-    task, result = completion(*[payload(SMALL)] * 20), activation(*[payload(SMALL)] * 20)
-    assert task.ByteSize() > LIMIT
-
-    assert await sdk_shortcuts.encode_completion(task, converter(), False, 3) == StorageOperationMetrics()
-    assert await sdk_shortcuts.decode_activation(result, converter(), False, 3) == StorageOperationMetrics()
-    assert task == completion(*[payload(SMALL)] * 20)
-
-
-@pytest.mark.parametrize(
-    "payloads",
-    [
-        pytest.param([payload(LARGE)], id="large"),
-        pytest.param([payload(SMALL)] * 30 + [payload(LARGE)], id="one large among many"),
-        pytest.param([payload(SMALL, **{INLINE_LIMIT: b"5000"})], id="marked"),
-        pytest.param([payload(LARGE, **{INLINE_LIMIT: b"5000"})] * 2, id="large and marked"),
-        pytest.param([payload(b"3" * LIMIT)], id="about the limit"),
-        pytest.param([], id="none"),
-    ],
-)
-async def test_a_task_goes_out_and_comes_in_as_the_sdk_alone_would_have_it(payloads: Sequence[Payload]) -> None:
-    ours, theirs, both = completion(*payloads), completion(*payloads), converter()
-
-    kept = await sdk_shortcuts.encode_completion(ours, both, False, 3)
-    assert (await sdk_shortcuts._encode(theirs, both, False, 3)).payload_count == kept.payload_count
-    assert ours == theirs
-
-    sent = [command.schedule_activity.arguments[0] for command in ours.successful.commands]
-    came, comes = activation(*sent), activation(*sent)
-    had = await sdk_shortcuts.decode_activation(came, both, False, 3)
-    assert (await sdk_shortcuts._decode(comes, both, False, 3)).payload_count == had.payload_count == kept.payload_count
-    assert came == comes
-    assert [job.resolve_activity.result.completed.result.data for job in came.jobs] == [each.data for each in payloads]
-
-
-@pytest.mark.usefixtures("spared")
-async def test_another_converter_is_walked() -> None:
-    with pytest.raises(AssertionError, match="encode was called"):
-        await sdk_shortcuts.encode_completion(completion(payload(SMALL)), DataConverter.default, False, 3)
-    with pytest.raises(AssertionError, match="decode was called"):
-        await sdk_shortcuts.decode_activation(activation(payload(SMALL)), DataConverter.default, False, 3)
-
-
-def test_an_sdk_that_is_not_known_walks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sdk, "encode_completion", sdk_shortcuts._encode)
-    monkeypatch.setattr(sdk_shortcuts, "version", lambda _: "9.9.9")
-
-    sdk_shortcuts.take_shortcuts()
-
-    assert sdk.encode_completion is sdk_shortcuts._encode
+def other_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_sdk, "version", lambda _: "9.9.9")
 
 
 def test_the_sdk_that_is_installed_is_known() -> None:
-    # After a change of the SDK: read its decode_activation and encode_completion, and what they call, once more.
-    assert version("temporalio") in sdk_shortcuts.VERIFIED_WITH
+    assert known_sdk.is_known(), known_sdk.__doc__
+
+
+def test_shortcuts_are_taken_with_a_known_sdk() -> None:
+    sdk_shortcuts.take_shortcuts()
+
+    assert sdk.decode_activation is spared_walks.decode_activation
+    assert sdk.encode_completion is spared_walks.encode_completion
+
+
+@pytest.mark.usefixtures("other_sdk")
+def test_none_is_taken_with_another_one() -> None:
+    sdk_shortcuts.take_shortcuts()
+
+    assert sdk.decode_activation is spared_walks._decode
+    assert sdk.encode_completion is spared_walks._encode
+
+
+def test_the_sdk_is_told_that_the_models_of_calls_have_no_converter_of_their_own() -> None:
+    sdk_shortcuts.take_shortcuts()
+
+    assert sdk_shortcuts._CONVERTER == _TRANSFER_TYPE_CONVERTER_ATTR
+    assert all(vars(kind)[_TRANSFER_TYPE_CONVERTER_ATTR] is None for kind in (ToolRequest, ToolReply))
+    assert not hasattr(BaseModel, _TRANSFER_TYPE_CONVERTER_ATTR), "a model of somebody else may get one"
+
+
+@pytest.mark.usefixtures("other_sdk")
+async def test_a_converter_does_all_that_another_sdk_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[str] = []
+
+    async def encode(self: DataConverter, values: object) -> list[Payload]:
+        called.append("encode")
+        return []
+
+    async def decode(self: DataConverter, payloads: object, hints: object) -> list[object]:
+        called.append("decode")
+        return []
+
+    monkeypatch.setattr(DataConverter, "encode", encode)
+    monkeypatch.setattr(DataConverter, "decode", decode)
+    converter = data_converter(ArtifactStore.open("memory://"))
+
+    await converter.encode([1])
+    await converter.decode([])
+
+    assert isinstance(converter, StoringConverter)
+    assert called == ["encode", "decode"]
