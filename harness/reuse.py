@@ -10,11 +10,15 @@ from harness.catalog import Catalog
 from harness.errors import ToolError
 from harness.plan import Plan, PlanNode
 
+MOST_BYTES_LOOKED_AT = 8_388_608
+"""Encoded arguments of all calls whose keys are found out at once, in half a second of a task that may take two."""
+
 
 def reusable_results(plan: Plan, catalog: Catalog, paid: Mapping[str, Result]) -> dict[str, Result]:
     """Return the results, by node id, of nodes whose call equals one that is paid for, before anything runs.
 
-    Total on any plan, also an invalid one: a node that cannot be resolved is simply not reused.
+    Total on any plan, also an invalid one: a node that cannot be resolved is simply not reused. Of calls with large
+    arguments only the first are looked at: the others are known again when they would start.
     """
     found: dict[str, Result] = {}
     if not paid:
@@ -25,9 +29,16 @@ def reusable_results(plan: Plan, catalog: Catalog, paid: Mapping[str, Result]) -
         for source in _sources(node):
             consumers.get(source, []).append(node)
     queue = deque(node for node in plan.nodes if waiting[node.id] == 0)
+    bytes_left = MOST_BYTES_LOOKED_AT
     while queue:
         node = queue.popleft()
-        key = next((key for key in call_keys(node, catalog, found) if key in paid), None)
+        call = call_of(node, catalog, found)
+        if call is None:
+            continue
+        bytes_left -= call.arguments.most_bytes
+        if bytes_left < 0:
+            break
+        key = next((key for key in call.keys if key in paid), None)
         if node.id in found or key is None:
             continue
         found[node.id] = paid[key]
@@ -38,16 +49,15 @@ def reusable_results(plan: Plan, catalog: Catalog, paid: Mapping[str, Result]) -
     return found
 
 
-def call_keys(node: PlanNode, catalog: Catalog, results: Mapping[str, Result]) -> tuple[str, ...]:
-    """Return the keys under which a node's result may be reused; none when it may not or they are not yet known."""
+def call_of(node: PlanNode, catalog: Catalog, results: Mapping[str, Result]) -> Call | None:
+    """Return the call of a node whose result may be reused; None when it may not, or the call is not yet known."""
     tool = catalog.tool(node.tool)
     if tool is None or not tool.is_reusable:
-        return ()
+        return None
     try:
-        arguments = checked_arguments(node, tool, results, limit=MAX_ARGUMENT_BYTES)
+        return Call(tool, checked_arguments(node, tool, results, limit=MAX_ARGUMENT_BYTES))
     except ToolError:
-        return ()
-    return Call(tool, arguments).keys
+        return None
 
 
 def _sources(node: PlanNode) -> tuple[str, ...]:

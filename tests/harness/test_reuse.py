@@ -2,7 +2,7 @@ from pydantic import JsonValue
 
 from harness.binding import reuse_key
 from harness.catalog import ToolRole
-from harness.reuse import call_keys, reusable_results
+from harness.reuse import MOST_BYTES_LOOKED_AT, call_of, reusable_results
 from tests.builders import catalog, literal, node, plan, result_of, tool_spec
 
 SEARCH = tool_spec("search", parameters={"query": {}})
@@ -59,9 +59,9 @@ def test_a_node_with_two_sources_waits_for_both() -> None:
 def test_reports_and_ageing_reads_are_never_reused() -> None:
     call = node("r", "report", arguments={"text": literal("x")})
 
-    assert call_keys(call, TOOLS, {}) == ()
-    assert call_keys(node("c", "clock"), TOOLS, {}) == ()
-    assert call_keys(node("g", "gone"), TOOLS, {}) == ()
+    assert call_of(call, TOOLS, {}) is None
+    assert call_of(node("c", "clock"), TOOLS, {}) is None
+    assert call_of(node("g", "gone"), TOOLS, {}) is None
 
 
 def test_invalid_plans_reuse_what_can_be_resolved() -> None:
@@ -86,3 +86,13 @@ def test_a_part_that_does_not_exist_in_a_reused_result_is_left_to_execution() ->
 
 def test_nothing_paid_is_nothing_reused() -> None:
     assert reusable_results(plan(node("x", "search")), TOOLS, {}) == {}
+
+
+def test_of_large_calls_only_the_first_are_looked_at() -> None:
+    large = "x" * (MOST_BYTES_LOOKED_AT // 20)  # a text may take six times as many bytes as it has characters
+    queries = [f"{number}{large}" for number in range(5)]
+    whole = plan(
+        *(node(f"n{number}", "search", arguments={"query": literal(query)}) for number, query in enumerate(queries))
+    )
+
+    assert list(reusable_results(whole, TOOLS, paid(*queries))) == ["n0", "n1", "n2"]
