@@ -28,6 +28,8 @@ _MEDIUM_BYTES = (2_000, 12_000)
 _LARGE_BYTES = (20_000, 100_000)
 _SMALL_BYTES = (10, 400)
 _NAP_MS = (10, 300)
+_AS_LETTERS = str.maketrans("0123456789", "abcdefghij")
+_AS_DIGITS = str.maketrans("abcdefghij", "0123456789")
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,19 @@ class Scenario:
 
     @property
     def goal(self) -> str:
-        """Return the goal from which a planner reads this scenario back."""
-        return f"chaos {self.seed} {self.nodes} {self.write_percent} {self.is_vague:d} {self.is_heavy:d}"
+        """Return the goal from which a planner reads this scenario back.
+
+        The seed is in letters: many digits may be the number of a card, which no planner is shown.
+        """
+        seed = str(self.seed).translate(_AS_LETTERS)
+        return f"chaos {seed}: {self.nodes} nodes, {self.write_percent} % write, {self.is_vague} {self.is_heavy}"
 
 
 def scenario_of(goal: str) -> Scenario:
     """Read a scenario back from the goal of its run."""
-    seed, nodes, write_percent, is_vague, is_heavy = (int(word) for word in goal.split()[1:6])
-    return Scenario(seed, nodes, write_percent, bool(is_vague), bool(is_heavy))
+    _, seed, nodes, _, write_percent, _, _, is_vague, is_heavy = goal.split()
+    number = int(seed.removesuffix(":").translate(_AS_DIGITS))
+    return Scenario(number, int(nodes), int(write_percent), is_vague == "True", is_heavy == "True")
 
 
 def plan_of(scenario: Scenario) -> Plan:

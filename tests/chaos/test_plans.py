@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from activities.guardrails.pii import find_private
 from activities.model.cards import ModelCards
 from activities.toolkit import describe
 from chaos.killer import Mode, Target, draw_strikes
@@ -40,6 +41,12 @@ def test_a_plan_is_valid_for_the_tools_that_serve_it(scenario: Scenario) -> None
 
 def test_the_goal_carries_a_scenario_to_the_planner() -> None:
     assert [scenario_of(scenario.goal) for scenario in SCENARIOS] == SCENARIOS
+
+
+def test_no_goal_holds_what_a_guardrail_would_hide_from_the_planner() -> None:
+    drawn = [Round.draw(2027, index, Mode.WORKERS, most_nodes=40).scenario.goal for index in range(2000)]
+
+    assert [goal for goal in drawn if find_private(goal)] == []
     assert plan_of(SCENARIOS[2]) == plan_of(SCENARIOS[2])
     assert plan_of(Scenario(7, 40, 5)) != plan_of(Scenario(8, 40, 5))
 
