@@ -14,12 +14,7 @@ class Call:
     tool: ToolSpec
     arguments: Arguments
 
-    @property
-    def is_reusable(self) -> bool:
-        """Return whether a later attempt may take the result."""
-        return self.tool.is_reusable
-
     @cached_property
     def keys(self) -> tuple[str, ...]:
         """Return the keys under which a later attempt may take the result: hashes, for which most runs never ask."""
-        return reuse_keys(self.tool, self.arguments) if self.is_reusable else ()
+        return reuse_keys(self.tool, self.arguments) if self.tool.is_reusable else ()

@@ -30,9 +30,9 @@ def settle_done(run: RunState, flight: Flight, reply: ToolReply) -> None:
     """Charge every try of a node that has its result, and mark it DONE."""
     state = flight.state
     usage = charge_done(run, flight, reply)
-    own = _known_keys(flight)
-    state.call = flight.call if own is None else None
-    state.other_keys = (*(own or ()), *((reply.key,) if reply.key else ()))
+    state.call = flight.call if _may_wait_for_keys(flight) else None
+    known = () if state.call else flight.call.keys
+    state.other_keys = (*known, reply.key) if reply.key else known
     result = run.written[reply.key] if reply.is_reused else reply.result
     run.results[state.node.id] = result
     run.note_written(flight.tool, state)
@@ -46,11 +46,10 @@ def settle_done(run: RunState, flight: Flight, reply: ToolReply) -> None:
     finish(run, flight, reply, usage)
 
 
-def _known_keys(flight: Flight) -> tuple[str, ...] | None:
-    """Return the keys of a call that are to be known now; None when they may wait until somebody asks."""
-    call = flight.call
-    is_light = call.arguments.most_bytes <= MOST_BYTES_LATER
-    return None if call.is_reusable and flight.tool.effect is Effect.READ and is_light else call.keys
+def _may_wait_for_keys(flight: Flight) -> bool:
+    """Return whether the keys of a call need not be known before somebody asks: most runs never do."""
+    tool, is_light = flight.tool, flight.call.arguments.most_bytes <= MOST_BYTES_LATER
+    return tool.is_reusable and tool.effect is Effect.READ and is_light
 
 
 def charge_done(run: RunCore, flight: Flight, reply: ToolReply) -> Usage:

@@ -62,11 +62,12 @@ async def returned(vault: Vault, owner: Owner, plain: JsonValue, data: bytes) ->
     text, size = data.decode(), len(data)
     if "<" in text:
         await vault.keep_lookalikes(owner, text)
-    has_words = _has_words(text)
-    if size < LARGE and not has_words and not vault.may_change(owner, text):
-        return Returned(plain, data, is_masked=False, attacks=())
-    attacks = await off_loop(lambda: find_injections(_spoken(plain, text)), size=size) if has_words else ()
-    if not await off_loop(lambda: vault.may_change(owner, text), size=size):
+    attacks = await off_loop(lambda: find_injections(_spoken(plain, text)), size=size) if _has_words(text) else ()
+    if size < LARGE:  # most are, and have nothing to wait for
+        may_change = vault.may_change(owner, text)
+    else:
+        may_change = await off_loop(lambda: vault.may_change(owner, text), size=size)
+    if not may_change:
         return Returned(plain, data, is_masked=False, attacks=attacks)
     masked = await vault.mask_json(owner, plain, size=size)
     if masked is plain:
