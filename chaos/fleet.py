@@ -4,6 +4,7 @@ They are forked off a process that has imported everything, which saves the two 
 """
 
 import multiprocessing
+import signal
 from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -62,10 +63,12 @@ class Fleet:
         if worker is None:
             return False
         process = worker.process
-        if process.exitcode is not None:
-            self.deaths.append(f"worker {index} (process {process.pid}) ended by itself with {process.exitcode}")
+        had_ended = process.exitcode is not None
         process.kill()
         process.join()
+        # One that ends just now is not known to have ended, but the kill came too late for it.
+        if had_ended or process.exitcode != -signal.SIGKILL:
+            self.deaths.append(f"worker {index} (process {process.pid}) ended by itself with {process.exitcode}")
         worker.lifeline.close()
         return True
 
