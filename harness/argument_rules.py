@@ -2,14 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
 
 from harness.catalog import JsonSchema, ToolSpec
 from harness.errors import listed, quoted
 from harness.json_pointer import PointerError, parse_pointer
 from harness.plan import ArgumentBinding, ArgumentValue, BindingType, PlanNode
 from harness.plan_index import ListFit, PlanIndex
+from harness.record import record
 from harness.schema_fit import cannot_fit, has_like_items, schema_at
 from harness.schema_keywords import describe
 from harness.signature import Parameter, Signature
@@ -21,7 +20,7 @@ Finding = tuple[Rule, str]
 
 def check_arguments(node: PlanNode, signature: Signature, index: PlanIndex) -> Iterator[Finding]:
     """Yield what is wrong with the arguments of a node, in their order; missing ones come last."""
-    call = _Call(node, signature, index)
+    call = _Call(node, signature, index, frozenset(node.deps))
     bound: set[str] = set()
     for binding in node.arguments:
         name = binding.name
@@ -39,17 +38,14 @@ def check_arguments(node: PlanNode, signature: Signature, index: PlanIndex) -> I
         yield Rule.MISSING_ARGUMENT, f"missing required arguments of tool {quoted(signature.tool.name)}: {needed}"
 
 
-@dataclass(frozen=True)
+@record()
 class _Call:
     """One node with what its rules look up."""
 
     node: PlanNode
     signature: Signature
     index: PlanIndex
-
-    @cached_property
-    def deps(self) -> frozenset[str]:
-        return frozenset(self.node.deps)
+    deps: frozenset[str]
 
 
 def _unknown(name: str, call: _Call) -> str:

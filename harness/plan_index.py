@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from harness.catalog import Catalog, ToolRole, ToolSpec
+from harness.catalog import Catalog, Effect, ToolRole, ToolSpec
 from harness.near_match import NearMatches
 from harness.plan import Plan, PlanNode
 from harness.signature import Signature
@@ -68,6 +68,11 @@ class PlanIndex:
         """Return the tool of a node, or None when the node or its tool is unknown."""
         node = self.nodes.get(node_id)
         return self.tools.get(node.tool) if node else None
+
+    def is_read(self, node: PlanNode) -> bool:
+        """Return whether a node only reads."""
+        tool = self.tools.get(node.tool)
+        return tool is not None and tool.effect is Effect.READ
 
     def is_final(self, node: PlanNode) -> bool:
         """Return whether a node writes the report."""

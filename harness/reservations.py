@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.budget import NOTHING, Amount, Budget
+from harness.budget import ONE_CALL, Amount, Budget
 
 
 @dataclass
@@ -46,7 +46,8 @@ class Reservations:
 
 
 def _total_of(amounts: Mapping[str, Amount]) -> Amount:
-    total = NOTHING
-    for amount in amounts.values():
+    others = [amount for amount in amounts.values() if amount is not ONE_CALL]
+    total = ONE_CALL.times(len(amounts) - len(others))  # in most plans, all but one
+    for amount in others:
         total = total.plus(amount)
     return total

@@ -27,10 +27,12 @@ class NodeStatus(StrEnum):
     CANCELLED = "CANCELLED"
     """Stopped while RUNNING, by a cancel or by the wall clock."""
 
+    __hash__ = str.__hash__  # an Enum hashes in Python, and each step of a node is counted by its state
+
     @property
     def is_terminal(self) -> bool:
         """Return whether the node will not change any more."""
-        return self not in {NodeStatus.PENDING, NodeStatus.RUNNING}
+        return self is not NodeStatus.PENDING and self is not NodeStatus.RUNNING
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from harness.argument_rules import Finding, check_arguments
-from harness.catalog import Catalog, Effect, ToolRole
+from harness.catalog import Catalog, ToolRole
 from harness.errors import listed, quoted
 from harness.plan import Plan, PlanNode
 from harness.plan_graph import find_cycles, reachable
@@ -36,10 +36,11 @@ def validate(plan: Plan, catalog: Catalog, *, max_nodes: int, calls_left: int) -
     seen: set[str] = set()
     for number, node in enumerate(plan.nodes, start=1):
         findings = [*_check_id(node, seen), *_check_node(node, index)]
-        if node.id not in seen:
+        if graph_findings and node.id not in seen:
             findings += graph_findings.get(node.id, [])
         seen.add(node.id)
-        found += _violations_of(node, number, findings)
+        if findings:
+            found += _violations_of(node, number, findings)
     return tuple(found)
 
 
@@ -116,8 +117,8 @@ def _unusable_tool(name: str, index: PlanIndex) -> Finding:
 
 def _check_graph(plan: Plan, finals: list[PlanNode], index: PlanIndex) -> dict[str, list[Finding]]:
     """Return by node id what is wrong with how nodes hang together."""
-    ids = dict.fromkeys(node.id for node in plan.nodes)
-    needs = {node_id: tuple(dep for dep in index.nodes[node_id].deps if dep in ids) for node_id in ids}
+    nodes = index.nodes
+    needs = {node_id: tuple([dep for dep in node.deps if dep in nodes]) for node_id, node in nodes.items()}
     findings: dict[str, list[Finding]] = {}
     if len(finals) == 1:
         final = finals[0]
@@ -136,11 +137,11 @@ def _check_graph(plan: Plan, finals: list[PlanNode], index: PlanIndex) -> dict[s
 
 def _unused_reads(final: PlanNode, needs: dict[str, tuple[str, ...]], index: PlanIndex) -> Iterator[str]:
     """Yield the READ nodes without which the report would be the same; a source counts also when it is not in deps."""
+    reads = [node_id for node_id, node in index.nodes.items() if index.is_read(node)]
+    if reachable(final.id, needs.__getitem__).issuperset(reads):
+        return
     used = reachable(final.id, lambda node_id: (*needs[node_id], *_sources(index.nodes[node_id], index)))
-    for node_id in needs:
-        tool = index.tool_of(node_id)
-        if tool is not None and tool.effect is Effect.READ and node_id not in used:
-            yield node_id
+    yield from (node_id for node_id in reads if node_id not in used)
 
 
 def _sources(node: PlanNode, index: PlanIndex) -> Iterator[str]:

@@ -9,7 +9,7 @@ from harness.artifact import Artifact, Result, StoredArgument
 from harness.binding import Arguments
 from harness.catalog import Catalog, ToolRole
 from harness.errors import bounded, listed
-from harness.plan import Plan
+from harness.plan import Plan, PlanNode
 from harness.schedule import NodeStatus
 
 
@@ -59,7 +59,7 @@ def verify_structure(
 
     Source: harness-demo ReportVerifier; its rules that a valid plan already keeps are kept as a second lock.
     """
-    finals = [node for node in plan.nodes if _role(catalog, node.tool) is ToolRole.FINAL_SYNTHESIS]
+    finals = _finals(plan, catalog)
     if len(finals) != 1:
         return Verdict(
             outcome="REJECTED", reasons=(f"the plan needs exactly one FINAL_SYNTHESIS node, it has {len(finals)}",)
@@ -81,7 +81,7 @@ def verify_structure(
 
 def final_node_id(plan: Plan, catalog: Catalog) -> str:
     """Return the id of the FINAL_SYNTHESIS node of a valid plan."""
-    return next(node.id for node in plan.nodes if _role(catalog, node.tool) is ToolRole.FINAL_SYNTHESIS)
+    return _finals(plan, catalog)[0].id
 
 
 def sources_of(plan: Plan, node_id: str, results: Mapping[str, Result]) -> Arguments:
@@ -109,6 +109,6 @@ def _report_reasons(node_id: str, result: Result) -> list[str]:
     return [] if text.strip() else [f"the report of {node_id!r} must not be blank"]
 
 
-def _role(catalog: Catalog, tool_name: str) -> ToolRole | None:
-    tool = catalog.tool(tool_name)
-    return tool.role if tool else None
+def _finals(plan: Plan, catalog: Catalog) -> list[PlanNode]:
+    tools = {tool.name for tool in catalog.tools if tool.role is ToolRole.FINAL_SYNTHESIS}
+    return [node for node in plan.nodes if node.tool in tools]

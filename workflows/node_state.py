@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.usage import NO_USAGE, Usage
 
 
-@dataclass
+@dataclass(slots=True)
 class NodeState:
     """What is known of one node so far."""
 

@@ -64,6 +64,7 @@ class Row(BaseModel):
         ('{"count": 1}', "name: Field required"),
         ('{"count": 1, "name": "a", "more": 2}', "more: Extra inputs are not permitted"),
         ('{"count": 1, "name": "a", "name": "b"}', "the key 'name' is there twice"),
+        ('{"count":1,"name":"a","name":"b"}', "the key 'name' is there twice"),
         ('{"count": NaN, "name": "a"}', "NaN is no JSON number"),
         ('{"count": 1, "name": "a"} and more', "text after the JSON object"),
         (f'{FENCE}json\n{{"count": 1, "name": "a"}}\nand more\n{FENCE}', "text after the JSON object"),
