@@ -48,7 +48,7 @@ async def trace(run_id: str, *, as_json_text: bool) -> ExitCode:
         if is_open:
             events = await _ask(session, run, description, run.whole_trace)
         else:
-            events = (await run.result()).trace
+            events = (await run.result()).trace.events
     answer(*(as_json(event) if as_json_text else _stamped(event) for event in events))
     return ExitCode.SUCCEEDED
 

@@ -31,11 +31,11 @@ class Progress(ABC):
         news = await run.trace(self._seen)
         missed = await run.paged_events(self._seen, news.first) if news.first > self._seen else ()
         self._seen = news.first + len(news.events)
-        self._show(missed + news.events)
+        self._show(missed + news.events.events)
 
     def end(self, result: Result) -> None:
         """Show what is left when the run has ended."""
-        self._show(events_after(self._last, result.trace))
+        self._show(events_after(self._last, result.trace.events))
 
     def close(self) -> None:  # noqa: B027 - lines need no end
         """Leave the terminal as it was."""

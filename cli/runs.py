@@ -26,7 +26,8 @@ from cli.step_pages import in_order, steps_of
 from cli.trace_pages import events_of
 from harness.budget import BudgetSnapshot, Extension
 from harness.loop import LoopResult, LoopView
-from harness.trace import TraceEvent, TraceSlice
+from harness.trace import TraceEvent
+from harness.trace_log import Trace, TraceSlice
 
 RPC_LIMIT = timedelta(seconds=10)
 SENDS = 5
@@ -87,7 +88,7 @@ class Run:
             view = await self.state()
             events = await events_of(self._client, self.id, view.trace_pages)
             while (part := await self.trace(len(events))).events and part.first == len(events):
-                events += part.events
+                events += part.events.events
             if part.first == len(events):
                 return events
             # They have gone into a page in between.
@@ -108,7 +109,9 @@ class Run:
         """Return a result with what is in its pages, or without what is not to be had, and its calls in order."""
         try:
             events = await events_of(self._client, self.id, result.trace_pages)
-            result = result.model_copy(update={"trace": events + result.trace, "trace_pages": ()})
+            if events:
+                trace = Trace((*events, *result.trace))
+                result = result.model_copy(update={"trace": trace, "trace_pages": ()})
             if isinstance(result, LoopResult):
                 steps = await steps_of(self._client, self.id, result.step_pages)
                 result = result.model_copy(update={"steps": steps + result.steps, "step_pages": ()})

@@ -10,7 +10,8 @@ from harness.guardrail import Guardrail
 from harness.progress import StatePage
 from harness.recovery import FailureContext
 from harness.run import RunRequest
-from harness.trace import TraceEvent, TracePage
+from harness.trace import TracePage
+from harness.trace_log import NO_EVENTS, Trace
 
 INLINE_CARRY_BYTES = 65_536
 """Largest encoded state and trace that are carried as they are; larger ones become pages in the artifact store."""
@@ -38,7 +39,7 @@ class Carry(BaseModel):
     """State of the run; None when it is in pages."""
     pages: tuple[Artifact, ...] = ()
     """State of the run, a StatePage each, in the order in which they are taken up."""
-    trace: tuple[TraceEvent, ...] = ()
+    trace: Trace = NO_EVENTS
     """Events that are in no page."""
     trace_pages: tuple[TracePage, ...] = ()
     applied_messages: tuple[str, ...] = ()

@@ -8,7 +8,8 @@ from harness.artifact import Artifact
 from harness.budget import BudgetSnapshot
 from harness.errors import ErrorClass, ErrorCode
 from harness.guardrail import Guardrail
-from harness.trace import TraceEvent, TracePage
+from harness.trace import TracePage
+from harness.trace_log import NO_EVENTS, Trace
 from harness.usage import Usage, no_usage
 
 
@@ -99,7 +100,7 @@ class LoopResult(BaseModel):
     budget: BudgetSnapshot
     usage: Usage = Field(default_factory=no_usage)
     """What all its model calls used together."""
-    trace: tuple[TraceEvent, ...] = ()
+    trace: Trace = NO_EVENTS
     trace_pages: tuple[TracePage, ...] = ()
     trace_dropped: int = 0
     model: str = ""

@@ -10,7 +10,8 @@ from harness.budget import Ledger, Limits
 from harness.guardrail import Guardrail
 from harness.loop import StepPage, StepRecord
 from harness.run import RunRequest
-from harness.trace import TraceEvent, TracePage
+from harness.trace import TracePage
+from harness.trace_log import NO_EVENTS, Trace
 from harness.usage import Usage, no_usage
 
 MAX_RECENT_BYTES = 60_000
@@ -35,7 +36,7 @@ class LoopCarry(BaseModel):
     recent: tuple[StepRecord, ...] = ()
     """The newest records; they are in pages, too."""
     step_pages: tuple[StepPage, ...] = ()
-    trace: tuple[TraceEvent, ...] = ()
+    trace: Trace = NO_EVENTS
     """Events that came while the others were being kept."""
     trace_pages: tuple[TracePage, ...] = ()
     usage: Usage = Field(default_factory=no_usage)

@@ -2,7 +2,8 @@
 
 from harness.errors import bounded
 from harness.loop import LoopResult, LoopView
-from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES, fill_report
+from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES, encoded_within, fill_report
+from harness.trace_log import NO_EVENTS
 from harness.wire_size import Room, encoded_size
 
 _MAX_TEXT = 10_000
@@ -11,7 +12,7 @@ _MAX_TEXT = 10_000
 
 def fit_loop_result(result: LoopResult, limit: int = MAX_RESULT_BYTES) -> LoopResult:
     """Return the result within the limit: the newest steps, then the newest events; what is lost is counted."""
-    if encoded_size(result) <= limit:
+    if encoded_within(result, limit) is not None:
         return result
     least = result.model_copy(
         update={
@@ -19,14 +20,14 @@ def fit_loop_result(result: LoopResult, limit: int = MAX_RESULT_BYTES) -> LoopRe
             "error": None if result.error is None else bounded(result.error, _MAX_TEXT),
             "steps": (),
             "steps_dropped": result.steps_dropped + len(result.steps),
-            "trace": (),
+            "trace": NO_EVENTS,
             "trace_dropped": result.trace_dropped + len(result.trace),
         }
     )
     room = Room(limit - encoded_size(least))
     report = fill_report(result.report, room)
     steps = room.last(result.steps)
-    trace = room.last(result.trace)
+    trace = result.trace.last(room)
     return least.model_copy(
         update={
             "report": report,
@@ -38,9 +39,9 @@ def fit_loop_result(result: LoopResult, limit: int = MAX_RESULT_BYTES) -> LoopRe
     )
 
 
-def encode_loop_result(result: LoopResult) -> bytes:
+def encode_loop_result(result: LoopResult, limit: int = MAX_RESULT_BYTES) -> bytes:
     """Return the result as JSON, cut as `fit_loop_result` does where it must be."""
-    return fit_loop_result(result).model_dump_json(exclude_unset=True).encode()
+    return encoded_within(result, limit) or fit_loop_result(result, limit).model_dump_json(exclude_unset=True).encode()
 
 
 def fit_loop_view(view: LoopView, limit: int = MAX_ANSWER_BYTES) -> LoopView:

@@ -1,17 +1,21 @@
 """How what a run answers and returns stays under what one message can hold, whatever the size of its parts."""
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import islice
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter
 
 from harness.errors import bounded
+from harness.loop import LoopResult
 from harness.plan import ArgumentBinding
 from harness.run import AttemptRecord, NodeReport, RunResult, RunView
-from harness.trace import TraceEvent
+from harness.trace_log import NO_EVENTS, Trace
 from harness.verification import bounded_verdict
 from harness.wire_size import Room, encoded_size
+
+R = TypeVar("R", bound=BaseModel)
 
 MAX_ANSWER_BYTES = 1_500_000
 """Largest answer of a query: Temporal refuses a payload over 2 MiB, and answers are not put into the artifact store."""
@@ -24,13 +28,9 @@ _MAX_TEXT = 10_000
 _MAX_NODE_TEXT = 200
 """Characters that are kept of the error and of each literal of a node that does not fit whole."""
 _PARTS_AT_A_TIME = 100
+_TRACE = b',"trace":'
 _MAX_CHAR_BYTES = 6
 """A control character travels as \\u0000."""
-
-
-_FIELDS: dict[str, TypeAdapter[Any]] = {
-    name: TypeAdapter(hint) for name, hint in get_type_hints(RunResult).items() if name in RunResult.model_fields
-}
 
 
 def fit_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> RunResult:
@@ -40,8 +40,8 @@ def fit_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> RunResult:
     plan, its texts cut where that makes it fit, else to its first nodes; to the nodes of the newest attempts, likewise;
     to the newest trace events. All three count what they lose, and a text that is cut says so.
     """
-    rest = result.model_copy(update={"plan": (), "attempts": (), "trace": ()})
-    if _fits(rest, (*result.plan, *result.attempts, *result.trace), limit):
+    rest = result.model_copy(update={"plan": (), "attempts": (), "trace": NO_EVENTS})
+    if _fits(rest, (*result.plan, *result.attempts), limit - result.trace.size):
         return result
     least = result.model_copy(
         update={
@@ -51,7 +51,7 @@ def fit_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> RunResult:
             "plan": (),
             "plan_dropped": result.plan_dropped + len(result.plan),
             "attempts": tuple(map(_without_nodes, result.attempts)),
-            "trace": (),
+            "trace": NO_EVENTS,
             "trace_dropped": result.trace_dropped + len(result.trace),
         }
     )
@@ -73,13 +73,36 @@ def fit_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> RunResult:
 
 def encode_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> bytes:
     """Return the result as JSON within the limit, cut as `fit_result` does where it must be, but encoded only once."""
+    return encoded_within(result, limit) or fit_result(result, limit).model_dump_json(exclude_unset=True).encode()
+
+
+def place_of_trace(result: RunResult | LoopResult, data: bytes) -> tuple[int, int] | None:
+    """Return where the trace begins and ends in a result that was encoded as `data`; None when it is cut."""
+    trace = result.trace.json
+    start = data.find(_TRACE + trace) + len(_TRACE)
+    return (start, start + len(trace)) if start >= len(_TRACE) else None
+
+
+def read_result(kind: type[R], data: bytes, place: tuple[int, int]) -> R:
+    """Read a result but for its trace, which is in this place, and is not read until somebody looks at it.
+
+    Raises:
+        ValidationError: when it is none.
+    """
+    start, end = place
+    result = kind.model_validate_json(data[: start - len(_TRACE)] + data[end:])
+    return result.model_copy(update={"trace": Trace.of_json(data[start:end])})
+
+
+def encoded_within(model: BaseModel, limit: int) -> bytes | None:
+    """Return a model as JSON without the fields that nobody set; None, and soon, when that is larger than the limit."""
     fields: list[bytes] = []
     room = Room(limit)
-    for name, adapter in _FIELDS.items():
-        if name in result.model_fields_set:
-            encoded = _encoded_field(adapter, getattr(result, name), room.left)
+    for name, adapter in _adapters(type(model)).items():
+        if name in model.model_fields_set:
+            encoded = _encoded_field(adapter, getattr(model, name), room.left)
             if encoded is None or not room.take(len(name) + len(encoded) + len('"":,')):
-                return fit_result(result, limit).model_dump_json(exclude_unset=True).encode()
+                return None
             fields.append(b'"%b":%b' % (name.encode(), encoded))
     return b"{%b}" % b",".join(fields)
 
@@ -89,7 +112,7 @@ def fit_attempts(attempts: tuple[AttemptRecord, ...], limit: int = MAX_ATTEMPTS_
     if all(map(Room(limit).holds, attempts)):
         return attempts
     least = sum(encoded_size(_without_nodes(attempt)) for attempt in attempts)
-    return _fill_record(attempts, (), Room(limit - least))[0]
+    return _fill_record(attempts, NO_EVENTS, Room(limit - least))[0]
 
 
 def fit_view(view: RunView, limit: int = MAX_ANSWER_BYTES) -> RunView:
@@ -102,8 +125,15 @@ def fit_view(view: RunView, limit: int = MAX_ANSWER_BYTES) -> RunView:
     return view.model_copy(update={"nodes": nodes, "nodes_dropped": dropped})
 
 
+@cache
+def _adapters(kind: type[BaseModel]) -> dict[str, TypeAdapter[Any]]:
+    return {name: TypeAdapter(hint) for name, hint in get_type_hints(kind).items() if name in kind.model_fields}
+
+
 def _encoded_field(adapter: TypeAdapter[Any], value: object, limit: int) -> bytes | None:
     """Return a value as JSON, some of its parts at a time; None as soon as it is too large."""
+    if isinstance(value, Trace):
+        return value.json if value.size <= limit else None
     if not isinstance(value, tuple):
         return adapter.dump_json(value, exclude_unset=True)
     chunks: list[bytes] = []
@@ -122,7 +152,7 @@ def _fits(rest: BaseModel, parts: Iterable[object], limit: int) -> bool:
     while some := tuple(islice(left, _PARTS_AT_A_TIME)):
         if not room.holds(some):
             return False
-    return True
+    return room.left >= 0
 
 
 def fill_report(report: str | None, room: Room) -> str | None:
@@ -135,8 +165,8 @@ def fill_report(report: str | None, room: Room) -> str | None:
 
 
 def _fill_record(
-    attempts: tuple[AttemptRecord, ...], trace: tuple[TraceEvent, ...], room: Room
-) -> tuple[tuple[AttemptRecord, ...], tuple[TraceEvent, ...]]:
+    attempts: tuple[AttemptRecord, ...], trace: Trace, room: Room
+) -> tuple[tuple[AttemptRecord, ...], Trace]:
     """Return the newest attempts with their nodes, the older ones without, and then the newest trace events."""
     kept: list[AttemptRecord] = []
     for attempt in reversed(attempts):
@@ -145,7 +175,7 @@ def _fill_record(
             break
         kept.append(fitting)
     bare = map(_without_nodes, attempts[: len(attempts) - len(kept)])
-    return (*bare, *reversed(kept)), room.last(trace)
+    return (*bare, *reversed(kept)), trace.last(room)
 
 
 def _whole_or_brief(attempt: AttemptRecord) -> Iterator[AttemptRecord]:

@@ -15,7 +15,8 @@ from harness.model_choice import NO_CHOICE, ModelChoice
 from harness.plan import Plan, PlanNode
 from harness.schedule import NodeStatus
 from harness.toolkit_names import DEFAULT_TOOLKIT
-from harness.trace import TraceEvent, TracePage
+from harness.trace import TracePage
+from harness.trace_log import NO_EVENTS, Trace
 from harness.usage import Usage, no_usage
 from harness.verification import Verdict
 
@@ -179,7 +180,7 @@ class RunResult(BaseModel):
     """Last nodes of the plan that were left out because the result would not fit in one message."""
     attempts: tuple[AttemptRecord, ...] = ()
     budget: BudgetSnapshot
-    trace: tuple[TraceEvent, ...] = ()
+    trace: Trace = NO_EVENTS
     """The events that are in no page."""
     trace_pages: tuple[TracePage, ...] = ()
     """Where the events before those of `trace` are, oldest first."""

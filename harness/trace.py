@@ -87,16 +87,6 @@ class TraceEvent:
     data: dict[str, JsonValue] = field(default_factory=dict)
 
 
-class TraceSlice(BaseModel):
-    """The answer of the query `trace`: events in their order."""
-
-    model_config = ConfigDict(frozen=True)
-
-    first: int
-    """Index of the first of them, counted from the start of the run."""
-    events: tuple[TraceEvent, ...] = ()
-
-
 class TracePage(BaseModel):
     """Older trace events, in the artifact store as a JSON list."""
 

@@ -8,6 +8,7 @@ with workflow.unsafe.imports_passed_through():
     from harness.message_fit import fit_view
     from harness.run import NodeReport, RunResult, RunStatus, RunView
     from harness.schedule import NodeStatus
+    from harness.trace_log import Trace
 
 from workflows.run_core import Ending
 from workflows.run_state import RunState
@@ -31,7 +32,7 @@ def result_of(state: RunState, ending: Ending) -> RunResult:
         plan=state.node_reports(),
         attempts=tuple(state.attempts),
         budget=state.budget.snapshot(state.elapsed),
-        trace=tuple(state.trace),
+        trace=Trace(state.trace),
         trace_pages=tuple(state.trace_pages),
         model=state.model,
     )

@@ -7,8 +7,6 @@ from temporalio import workflow
 from temporalio.workflow import ActivityHandle
 
 with workflow.unsafe.imports_passed_through():
-    from pydantic import TypeAdapter
-
     from activities.state_pages import StateActivities
     from harness.artifact import Result, StoredResult
     from harness.calls import KeepReply, KeepRequest, LoadReply, LoadRequest
@@ -19,7 +17,8 @@ with workflow.unsafe.imports_passed_through():
     from harness.progress import StatePage
     from harness.recovery import FAILURES_KEPT
     from harness.run import FAILED_STATUS, RunPhase
-    from harness.trace import TraceEvent, TraceKind
+    from harness.trace import TraceKind
+    from harness.trace_log import Trace
     from harness.wire_size import Room, encoded_size
 
 from workflows.activity_options import SHORT, STORE_LIMIT, STORE_TRIES, CallOptions, call_options
@@ -35,9 +34,6 @@ PATIENCE_EVENTS = 2000
 """Events after which the store is asked again."""
 
 
-_EVENTS = TypeAdapter(tuple[TraceEvent, ...])
-
-
 async def hand_over(state: RunState, clock: Clock, *, is_executing: bool) -> StatePage | None:
     """Keep what is large as pages.
 
@@ -50,12 +46,12 @@ async def hand_over(state: RunState, clock: Clock, *, is_executing: bool) -> Sta
     page = _page_of(state, is_executing=is_executing)
     if not state.pages and _is_small(page, state):
         return page
-    events = tuple(state.trace)
+    events = Trace(state.trace)
     kept = _start_keeping(
         state,
         KeepRequest(
             state=page.model_dump_json(exclude_unset=True),
-            trace=_EVENTS.dump_json(events, exclude_unset=True).decode(),
+            trace=events.json.decode(),
             events=len(events),
             whole=_final_of(state),
         ),
@@ -90,7 +86,7 @@ def next_input(state: RunState, page: StatePage, *, is_executing: bool) -> RunIn
         failures=Room(MAX_FAILURES_BYTES).last(state.failures[-FAILURES_KEPT:]),
         state=page if page.model_fields_set else None,
         pages=tuple(state.pages),
-        trace=tuple(state.trace),
+        trace=Trace(state.trace),
         trace_pages=tuple(state.trace_pages),
         applied_messages=newest_ids(state),
         pressure_reported=state.pressure_reported,
@@ -175,7 +171,7 @@ def _final_of(state: RunState) -> tuple[str, ...]:
 
 def _is_small(page: StatePage, state: RunState) -> bool:
     room = Room(INLINE_CARRY_BYTES)
-    return all(map(room.holds, state.trace)) and room.take(encoded_size(page))
+    return all(room.take(len(event) + 1) for event in state.trace) and room.take(encoded_size(page))
 
 
 def _take(state: RunState, page: StatePage) -> None:

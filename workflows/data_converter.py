@@ -29,9 +29,9 @@ from harness.artifact import INLINE_BYTES
 from harness.errors import ErrorCode
 from harness.loop import LoopResult, LoopView
 from harness.loop_fit import encode_loop_result
-from harness.message_fit import encode_result
+from harness.message_fit import encode_result, place_of_trace, read_result
 from harness.run import RunResult, RunView
-from harness.trace import TraceSlice
+from harness.trace_log import TraceSlice, encode_slice
 from workflows.garbage import no_collection
 from workflows.payload_storage import INLINE_LIMIT, external_storage
 from workflows.storing_converter import StoringConverter
@@ -51,8 +51,14 @@ _INLINE_LIMITS: dict[type, int] = {
     LoopView: _ANSWER_INLINE_BYTES,
     LoopResult: RESULT_INLINE_BYTES,
 }
-_ENCODERS: dict[type, Callable[[Any], bytes]] = {RunResult: encode_result, LoopResult: encode_loop_result}
-"""Values that are cut where they would not fit into a message."""
+_ENCODERS: dict[type, Callable[[Any], bytes]] = {
+    RunResult: encode_result,
+    LoopResult: encode_loop_result,
+    TraceSlice: encode_slice,
+}
+"""Values with a trace, which is JSON already; results are cut where they would not fit into a message."""
+TRACE_PLACE = "whippletree-trace"
+"""Metadata of a result that goes to the store: where in it the trace is, so that it need not be read with the rest."""
 _JSON = Payload(metadata={"encoding": b"json/plain"})
 _ANYTHING = SchemaSerializer(any_schema())
 
@@ -97,6 +103,10 @@ class _LeanJSON(PydanticJSONPlainPayloadConverter):
                 return type_hint.__pydantic_validator__.validate_json(payload.data)
             return super().from_payload(payload, type_hint)
         with no_collection():
+            place = payload.metadata.get(TRACE_PLACE)
+            if place is not None and type_hint is not None and issubclass(type_hint, RunResult | LoopResult):
+                start, end = map(int, place.split(b":"))
+                return read_result(type_hint, payload.data, (start, end))
             return super().from_payload(payload, type_hint)
 
     def payload_of(self, value: Any) -> Payload:  # noqa: ANN401 - as the base class
@@ -109,6 +119,10 @@ class _LeanJSON(PydanticJSONPlainPayloadConverter):
         limit = _INLINE_LIMITS.get(type(value))
         if limit:
             payload.metadata[INLINE_LIMIT] = str(limit).encode()
+            if len(data) > limit and isinstance(value, RunResult | LoopResult):
+                place = place_of_trace(value, data)
+                if place is not None:
+                    payload.metadata[TRACE_PLACE] = b"%d:%d" % place
         return payload
 
 

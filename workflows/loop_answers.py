@@ -5,6 +5,7 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from harness.loop import LoopResult, LoopStatus, LoopView
     from harness.loop_fit import fit_loop_view
+    from harness.trace_log import Trace
 
 from workflows.loop_state import LoopState
 from workflows.run_core import Ending
@@ -34,7 +35,7 @@ def loop_result(state: LoopState, ending: Ending) -> LoopResult:
             "steps": tuple(state.steps),
             "budget": state.budget.snapshot(state.elapsed),
             "usage": state.usage,
-            "trace": tuple(state.trace),
+            "trace": Trace(state.trace),
             "model": state.model,
             **{name: value for name, value in said.items() if value},
         }

@@ -16,7 +16,8 @@ with workflow.unsafe.imports_passed_through():
     from harness.loop import LoopPhase, LoopStatus, StepPage, StepRecord
     from harness.loop_carry import MAX_RECENT_BYTES, LoopCarry, LoopInput
     from harness.progress import StatePage
-    from harness.trace import TraceEvent, TraceKind
+    from harness.trace import TraceKind
+    from harness.trace_log import Trace
     from harness.wire_size import Room
 
 from workflows.activity_options import STORE_LIMIT, STORE_TRIES, call_options
@@ -26,7 +27,6 @@ from workflows.loop_state import LoopState
 from workflows.node_outcome import ActivityFailure, failure_of
 from workflows.run_core import OUT_OF_TIME
 
-_EVENTS = TypeAdapter(tuple[TraceEvent, ...])
 _STEPS = TypeAdapter(tuple[StepRecord, ...])
 
 
@@ -34,10 +34,10 @@ async def hand_over(state: LoopState, clock: Clock) -> bool:
     """Keep what is large as pages; False when it could not be kept, so that the loop goes on here, or ends."""
     told = f"{state.rules.steps_made} steps are made; the loop goes on in another workflow run"
     state.emit(TraceKind.RUN_CONTINUE, "STARTED", message=told)
-    events, steps = tuple(state.trace), tuple(state.steps)
+    events, steps = Trace(state.trace), tuple(state.steps)
     page = StatePage(catalog=state.known_catalog) if state.catalog_page is None else StatePage()
     kept = (
-        _keep(state, "keep_state", page, _EVENTS.dump_json(events, exclude_unset=True).decode(), len(events)),
+        _keep(state, "keep_state", page, events.json.decode(), len(events)),
         _keep(state, "keep_steps", StatePage(), _STEPS.dump_json(steps, exclude_unset=True).decode(), len(steps)),
     )
     await clock.wait_for(*kept, may_overrun=True)
@@ -66,7 +66,7 @@ def next_input(state: LoopState, given: LoopInput) -> LoopInput:
         "recent": Room(MAX_RECENT_BYTES).last(state.recent),
         "step_pages": tuple(state.step_pages),
         "trace_pages": tuple(state.trace_pages),
-        "trace": tuple(state.trace),
+        "trace": Trace(state.trace),
         "applied_messages": newest_ids(state),
         "pressure_reported": state.pressure_reported,
         "has_written": state.has_written,

@@ -132,7 +132,7 @@ def _taken_from(carry: LoopCarry) -> dict[str, Any]:
         "catalog_page": carry.catalog,
         "recent": list(carry.recent),
         "step_pages": list(carry.step_pages),
-        "trace": list(carry.trace),
+        "trace": list(carry.trace.texts),
         "trace_pages": list(carry.trace_pages),
         "usage": carry.usage,
         "answered_by": carry.answered_by,

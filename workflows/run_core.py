@@ -18,7 +18,8 @@ with workflow.unsafe.imports_passed_through():
     from harness.recovery import FailureContext
     from harness.run import RunRequest, RunStatus
     from harness.schedule import NodeStatus
-    from harness.trace import TraceEvent, TraceKind, TracePage
+    from harness.trace import TraceKind, TracePage
+    from harness.trace_writer import TraceWriter
 
 from workflows.node_outcome import ActivityFailure
 from workflows.node_state import NodeState
@@ -93,8 +94,8 @@ class RunCore:
     """Why the last report was rejected."""
     inline_bytes: int = INLINE_BYTES
     """Largest encoded result of a tool that comes back inside the reply."""
-    trace: list[TraceEvent] = field(default_factory=list)
-    """Events that are in no page."""
+    trace: list[bytes] = field(default_factory=list)
+    """Events that are in no page, as JSON."""
     trace_pages: list[TracePage] = field(default_factory=list)
     applied_messages: dict[str, None] = field(default_factory=dict)
     pressure_reported: bool = False
@@ -105,6 +106,13 @@ class RunCore:
     is_traced: bool = False
     """Whether its spans go anywhere."""
     ending: Ending | None = None
+    _written_at: int = -1
+    """When the newest event was written, in nanoseconds of workflow time."""
+    _writer: TraceWriter = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Be ready to write its trace."""
+        self._writer = TraceWriter(self.run_id, self.request.session_id)
 
     @property
     def elapsed(self) -> timedelta:
@@ -153,21 +161,21 @@ class RunCore:
         data: dict[str, JsonValue] | None = None,
     ) -> None:
         """Append one event to the trace."""
-        now = workflow.now()
+        time = workflow.time_ns()
+        if time != self._written_at:
+            self._written_at = time
+            self._writer.at(workflow.now(), self.elapsed)
         self.trace.append(
-            TraceEvent(
-                timestamp=now,
-                run_id=self.run_id,
-                session_id=self.request.session_id,
+            self._writer.write(
+                kind,
+                status,
+                self.budget,
                 attempt=self.attempt,
-                kind=kind,
                 role=node.role if node else None,
                 node_id=node.node.id if node else None,
-                status=status,
                 latency_ms=latency_ms,
                 message=message,
-                budget=self.budget.snapshot(now - self.started_at),
-                data={} if data is None else data,
+                data=data,
             )
         )
 

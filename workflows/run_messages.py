@@ -8,7 +8,7 @@ from temporalio.exceptions import ApplicationError
 with workflow.unsafe.imports_passed_through():
     from harness.budget import BudgetSnapshot, Extension
     from harness.message_fit import MAX_ANSWER_BYTES
-    from harness.trace import TraceSlice
+    from harness.trace_log import Trace, TraceSlice
     from harness.wire_size import Room
 
 from workflows.lifetime import Lifetime
@@ -42,7 +42,7 @@ class RunMessages(Generic[Story]):
         """
         state = self.story.core
         start = max(0, after - state.trace_offset)
-        events = Room(MAX_ANSWER_BYTES).first(state.trace[start : start + TRACE_PAGE])
+        events = Trace(state.trace[start : start + TRACE_PAGE]).first(Room(MAX_ANSWER_BYTES))
         return TraceSlice(first=state.trace_offset + start, events=events)
 
     @workflow.update

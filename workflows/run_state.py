@@ -66,7 +66,7 @@ class RunState(RunCore):
             attempt_started_at=carry.attempt_started_at,
             retries=carry.retries,
             failures=list(carry.failures),
-            trace=list(carry.trace),
+            trace=list(carry.trace.texts),
             trace_pages=list(carry.trace_pages),
             pages=list(carry.pages),
             applied_messages=dict.fromkeys(carry.applied_messages),

@@ -11,7 +11,8 @@ with workflow.unsafe.imports_passed_through():
 
     from harness.budget import BudgetSnapshot, Extension, Limits
     from harness.carry import RunInput
-    from harness.trace import TraceEvent, TraceKind, TraceSlice
+    from harness.trace import TraceEvent, TraceKind
+    from harness.trace_log import TraceSlice
 
 
 class StubRun:

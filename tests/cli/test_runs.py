@@ -19,7 +19,8 @@ from harness.artifact import Artifact
 from harness.budget import BudgetSnapshot, Extension
 from harness.loop import LoopPhase, LoopView
 from harness.run import RunPhase, RunView
-from harness.trace import TraceEvent, TraceKind, TracePage, TraceSlice
+from harness.trace import TraceEvent, TraceKind, TracePage
+from harness.trace_log import TraceSlice
 from tests.builders import NO_BUDGET
 from tests.cli.stub_loop_workflow import STEPS
 from workflows.data_converter import data_converter

@@ -4,11 +4,20 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from harness.budget import Budget, Limits
 from harness.errors import ErrorClass
-from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES, encode_result, fit_attempts, fit_result, fit_view
+from harness.message_fit import (
+    MAX_ANSWER_BYTES,
+    MAX_RESULT_BYTES,
+    encode_result,
+    fit_attempts,
+    fit_result,
+    fit_view,
+    place_of_trace,
+    read_result,
+)
 from harness.run import AttemptRecord, NodeReport, RunPhase, RunResult, RunStatus, RunView, draft_nodes
 from harness.schedule import NodeStatus
 from harness.trace import TraceEvent, TraceKind
@@ -65,6 +74,27 @@ def test_a_result_is_encoded_as_what_fits_of_it(limit: int) -> None:
 
     assert encode_result(whole, limit) == fit_result(whole, limit).model_dump_json(exclude_unset=True).encode()
     assert RunResult.model_validate_json(encode_result(whole, MAX_RESULT_BYTES)) == whole
+
+
+def test_a_result_is_read_without_its_trace_which_is_read_later() -> None:
+    whole = result(events(20), (attempt(2),)).model_copy(update={"report": 'a ",\\"trace":[1]}', "model": "m"})
+    data = encode_result(whole)
+
+    place = place_of_trace(whole, data)
+    assert place is not None
+    assert data[slice(*place)] == whole.trace.json
+    broken = data[: place[0]] + b"{" * (place[1] - place[0]) + data[place[1] :]
+
+    assert read_result(RunResult, data, place) == whole
+    assert read_result(RunResult, broken, place).report == whole.report
+    with pytest.raises(ValidationError):
+        _ = read_result(RunResult, broken, place).trace.events
+
+
+def test_the_trace_of_a_result_that_was_cut_has_no_place() -> None:
+    whole = result(events(20))
+
+    assert place_of_trace(whole, encode_result(whole, 4000)) is None
 
 
 def test_what_fits_is_left_whole() -> None:
