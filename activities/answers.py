@@ -39,10 +39,13 @@ def parse_answer(text: str, model_class: type[Answer]) -> Parsed[Answer]:
     Raises:
         ModelError: INVALID_OUTPUT, naming each wrong field and what was expected.
     """
-    plain = _written_alike(text, model_class)
-    if plain is not None:
-        return Parsed(plain)
+    whole = _read_whole(text, model_class)
+    if whole is not None and whole.model_dump_json() == text:
+        # Written as the value would be, so each key is there once: to look takes as long as everything else.
+        return Parsed(whole)
     found = _unwrapped(text.lstrip("\ufeff").strip())
+    if whole is not None and found.json == text:
+        return Parsed(whole)
     try:
         return Parsed(model_class.model_validate_json(found.json, strict=True), found.is_repaired)
     except ValidationError as error:
@@ -50,16 +53,12 @@ def parse_answer(text: str, model_class: type[Answer]) -> Parsed[Answer]:
         raise _invalid(f"the answer is no {name}: {_describe(error)}") from None
 
 
-def _written_alike(text: str, model_class: type[Answer]) -> Answer | None:
-    """Return the value of a text that is written exactly as the value would be, and so surely has each key once.
-
-    Structured output of many servers is. To look for keys that are there twice takes as long as everything else.
-    """
+def _read_whole(text: str, model_class: type[Answer]) -> Answer | None:
+    """Return the value of a text that is its JSON and nothing else; keys that are there twice are not noticed."""
     try:
-        value = model_class.model_validate_json(text, strict=True)
+        return model_class.model_validate_json(text, strict=True)
     except ValidationError:
         return None
-    return value if value.model_dump_json() == text else None
 
 
 def read_answer(answer: ModelAnswer, model_class: type[Answer]) -> Parsed[Answer]:

@@ -31,7 +31,7 @@ class Progress(ABC):
         news = await run.trace(self._seen)
         missed = await run.paged_events(self._seen, news.first) if news.first > self._seen else ()
         self._seen = news.first + len(news.events)
-        self._show(missed + news.events.events)
+        self._show((*missed, *news.events))
 
     def end(self, result: Result) -> None:
         """Show what is left when the run has ended."""

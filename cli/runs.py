@@ -88,7 +88,7 @@ class Run:
             view = await self.state()
             events = await events_of(self._client, self.id, view.trace_pages)
             while (part := await self.trace(len(events))).events and part.first == len(events):
-                events += part.events.events
+                events += tuple(part.events)
             if part.first == len(events):
                 return events
             # They have gone into a page in between.

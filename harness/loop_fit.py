@@ -1,8 +1,9 @@
 """How what an agent loop answers and returns stays under what one message can hold, whatever the size of its parts."""
 
+from harness.encoded import Encoded, encoded_whole, encoded_within
 from harness.errors import bounded
 from harness.loop import LoopResult, LoopView
-from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES, encoded_within, fill_report
+from harness.message_fit import MAX_ANSWER_BYTES, MAX_RESULT_BYTES, fill_report
 from harness.trace_log import NO_EVENTS
 from harness.wire_size import Room, encoded_size
 
@@ -12,8 +13,15 @@ _MAX_TEXT = 10_000
 
 def fit_loop_result(result: LoopResult, limit: int = MAX_RESULT_BYTES) -> LoopResult:
     """Return the result within the limit: the newest steps, then the newest events; what is lost is counted."""
-    if encoded_within(result, limit) is not None:
-        return result
+    return _cut(result, limit) if encoded_within(result, limit) is None else result
+
+
+def encode_loop_result(result: LoopResult, limit: int = MAX_RESULT_BYTES) -> Encoded:
+    """Return the result encoded within the limit, cut as `fit_loop_result` does where it must be."""
+    return encoded_within(result, limit) or encoded_whole(_cut(result, limit))
+
+
+def _cut(result: LoopResult, limit: int) -> LoopResult:
     least = result.model_copy(
         update={
             "report": None,
@@ -37,11 +45,6 @@ def fit_loop_result(result: LoopResult, limit: int = MAX_RESULT_BYTES) -> LoopRe
             "trace_dropped": least.trace_dropped - len(trace),
         }
     )
-
-
-def encode_loop_result(result: LoopResult, limit: int = MAX_RESULT_BYTES) -> bytes:
-    """Return the result as JSON, cut as `fit_loop_result` does where it must be."""
-    return encoded_within(result, limit) or fit_loop_result(result, limit).model_dump_json(exclude_unset=True).encode()
 
 
 def fit_loop_view(view: LoopView, limit: int = MAX_ANSWER_BYTES) -> LoopView:

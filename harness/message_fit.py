@@ -1,21 +1,17 @@
 """How what a run answers and returns stays under what one message can hold, whatever the size of its parts."""
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 from itertools import islice
-from typing import Any, TypeVar, get_type_hints
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
+from harness.encoded import Encoded, encoded_whole, encoded_within
 from harness.errors import bounded
-from harness.loop import LoopResult
 from harness.plan import ArgumentBinding
 from harness.run import AttemptRecord, NodeReport, RunResult, RunView
 from harness.trace_log import NO_EVENTS, Trace
 from harness.verification import bounded_verdict
 from harness.wire_size import Room, encoded_size
-
-R = TypeVar("R", bound=BaseModel)
 
 MAX_ANSWER_BYTES = 1_500_000
 """Largest answer of a query: Temporal refuses a payload over 2 MiB, and answers are not put into the artifact store."""
@@ -28,7 +24,6 @@ _MAX_TEXT = 10_000
 _MAX_NODE_TEXT = 200
 """Characters that are kept of the error and of each literal of a node that does not fit whole."""
 _PARTS_AT_A_TIME = 100
-_TRACE = b',"trace":'
 _MAX_CHAR_BYTES = 6
 """A control character travels as \\u0000."""
 
@@ -71,40 +66,9 @@ def fit_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> RunResult:
     )
 
 
-def encode_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> bytes:
-    """Return the result as JSON within the limit, cut as `fit_result` does where it must be, but encoded only once."""
-    return encoded_within(result, limit) or fit_result(result, limit).model_dump_json(exclude_unset=True).encode()
-
-
-def place_of_trace(result: RunResult | LoopResult, data: bytes) -> tuple[int, int] | None:
-    """Return where the trace begins and ends in a result that was encoded as `data`; None when it is cut."""
-    trace = result.trace.json
-    start = data.find(_TRACE + trace) + len(_TRACE)
-    return (start, start + len(trace)) if start >= len(_TRACE) else None
-
-
-def read_result(kind: type[R], data: bytes, place: tuple[int, int]) -> R:
-    """Read a result but for its trace, which is in this place, and is not read until somebody looks at it.
-
-    Raises:
-        ValidationError: when it is none.
-    """
-    start, end = place
-    result = kind.model_validate_json(data[: start - len(_TRACE)] + data[end:])
-    return result.model_copy(update={"trace": Trace.of_json(data[start:end])})
-
-
-def encoded_within(model: BaseModel, limit: int) -> bytes | None:
-    """Return a model as JSON without the fields that nobody set; None, and soon, when that is larger than the limit."""
-    fields: list[bytes] = []
-    room = Room(limit)
-    for name, adapter in _adapters(type(model)).items():
-        if name in model.model_fields_set:
-            encoded = _encoded_field(adapter, getattr(model, name), room.left)
-            if encoded is None or not room.take(len(name) + len(encoded) + len('"":,')):
-                return None
-            fields.append(b'"%b":%b' % (name.encode(), encoded))
-    return b"{%b}" % b",".join(fields)
+def encode_result(result: RunResult, limit: int = MAX_RESULT_BYTES) -> Encoded:
+    """Return the result encoded within the limit, cut as `fit_result` does where it must be."""
+    return encoded_within(result, limit) or encoded_whole(fit_result(result, limit))
 
 
 def fit_attempts(attempts: tuple[AttemptRecord, ...], limit: int = MAX_ATTEMPTS_BYTES) -> tuple[AttemptRecord, ...]:
@@ -123,27 +87,6 @@ def fit_view(view: RunView, limit: int = MAX_ANSWER_BYTES) -> RunView:
     nodes = Room(limit - encoded_size(least)).first(map(_brief, view.nodes))
     dropped = view.nodes_dropped + len(view.nodes) - len(nodes)
     return view.model_copy(update={"nodes": nodes, "nodes_dropped": dropped})
-
-
-@cache
-def _adapters(kind: type[BaseModel]) -> dict[str, TypeAdapter[Any]]:
-    return {name: TypeAdapter(hint) for name, hint in get_type_hints(kind).items() if name in kind.model_fields}
-
-
-def _encoded_field(adapter: TypeAdapter[Any], value: object, limit: int) -> bytes | None:
-    """Return a value as JSON, some of its parts at a time; None as soon as it is too large."""
-    if isinstance(value, Trace):
-        return value.json if value.size <= limit else None
-    if not isinstance(value, tuple):
-        return adapter.dump_json(value, exclude_unset=True)
-    chunks: list[bytes] = []
-    left, parts = limit, iter(value)
-    while some := tuple(islice(parts, _PARTS_AT_A_TIME)):
-        chunks.append(adapter.dump_json(some, exclude_unset=True)[1:-1])
-        left -= len(chunks[-1])
-        if left < 0:
-            return None
-    return b"[%b]" % b",".join(chunks)
 
 
 def _fits(rest: BaseModel, parts: Iterable[object], limit: int) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any, overload
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema, core_schema, to_json
 
 from harness.trace import TraceEvent
@@ -20,8 +20,8 @@ Part = TraceEvent | bytes | dict[str, Any]
 class Trace(Sequence[TraceEvent]):
     """Events in their order.
 
-    A large run has thousands, and whoever starts it wants the report: so they are read and checked only when somebody
-    looks, all at once. What is no event is a ValidationError then.
+    A large run has thousands, and whoever starts it wants the report: so they are read and checked when somebody looks,
+    all at once, which begins with asking how many there are. What is no event is a ValidationError then.
     """
 
     def __init__(self, parts: Iterable[Part] = ()) -> None:
@@ -53,7 +53,7 @@ class Trace(Sequence[TraceEvent]):
     @property
     def texts(self) -> tuple[bytes, ...]:
         """Return each event as JSON."""
-        return tuple(map(_text, self._known_parts))
+        return tuple(map(_json_of, self._read_parts()))
 
     @property
     def json(self) -> bytes:
@@ -67,8 +67,7 @@ class Trace(Sequence[TraceEvent]):
         """Return the bytes of the events as JSON, with a comma after each."""
         return sum(len(text) + 1 for text in self.texts)
 
-    @property
-    def _known_parts(self) -> tuple[Part, ...]:
+    def _read_parts(self) -> tuple[Part, ...]:
         if self._parts is None:
             self._parts = self.events
         return self._parts
@@ -82,7 +81,7 @@ class Trace(Sequence[TraceEvent]):
         return Trace(_fitting(reversed(self.texts), room)[::-1])
 
     def __len__(self) -> int:
-        return len(self._known_parts)
+        return len(self._read_parts())
 
     def __iter__(self) -> Iterator[TraceEvent]:
         return iter(self.events)
@@ -92,28 +91,38 @@ class Trace(Sequence[TraceEvent]):
     @overload
     def __getitem__(self, index: slice) -> "Trace": ...
     def __getitem__(self, index: int | slice) -> "TraceEvent | Trace":
-        return Trace(self._known_parts[index]) if isinstance(index, slice) else self.events[index]
+        return Trace(self._read_parts()[index]) if isinstance(index, slice) else self.events[index]
 
     def __eq__(self, other: object) -> bool:
-        return self.events == tuple(other) if isinstance(other, Trace | tuple | list) else NotImplemented
+        return self.events == other.events if isinstance(other, Trace) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(len(self))
 
     def __repr__(self) -> str:
-        return f"Trace({len(self)} events)"
+        return "Trace(unread)" if self._parts is None else f"Trace({len(self._parts)} events)"
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Take a list of anything, and write a list of events."""
-        from_list = core_schema.no_info_after_validator_function(cls, core_schema.list_schema(core_schema.any_schema()))
+        """Take a list of events or of objects that may be some, and write a list of events."""
+        known, objects = core_schema.is_instance_schema(TraceEvent), core_schema.dict_schema()
+        either = core_schema.union_schema([known, objects], mode="left_to_right")
+
+        def made_of(items: CoreSchema) -> CoreSchema:
+            return core_schema.no_info_after_validator_function(cls, core_schema.list_schema(items))
+
         return core_schema.json_or_python_schema(
-            json_schema=from_list,
-            python_schema=core_schema.union_schema([core_schema.is_instance_schema(cls), from_list]),
+            json_schema=made_of(objects),
+            python_schema=core_schema.union_schema([core_schema.is_instance_schema(cls), made_of(either)]),
             serialization=core_schema.plain_serializer_function_ser_schema(
-                lambda trace: trace.events, return_schema=handler.generate_schema(tuple[TraceEvent, ...])
+                tuple, return_schema=handler.generate_schema(tuple[TraceEvent, ...])
             ),
         )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Describe a list of events, in both directions."""
+        return handler(schema["serialization"]["return_schema"])
 
 
 NO_EVENTS = Trace()
@@ -129,15 +138,10 @@ class TraceSlice(BaseModel):
     events: Trace = NO_EVENTS
 
 
-def encode_slice(answer: TraceSlice) -> bytes:
-    """Return the answer of a query as JSON."""
-    return b'{"first":%d,"events":%b}' % (answer.first, answer.events.json)
-
-
-def _text(part: Part) -> bytes:
+def _json_of(part: Part) -> bytes:
     if isinstance(part, bytes):
         return part
-    return to_json(part) if isinstance(part, dict) else _EVENT.dump_json(part)
+    return _EVENT.dump_json(part) if isinstance(part, TraceEvent) else to_json(part)
 
 
 def _fitting(texts: Iterable[bytes], room: Room) -> tuple[bytes, ...]:

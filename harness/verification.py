@@ -110,5 +110,5 @@ def _report_reasons(node_id: str, result: Result) -> list[str]:
 
 
 def _finals(plan: Plan, catalog: Catalog) -> list[PlanNode]:
-    tools = {tool.name for tool in catalog.tools if tool.role is ToolRole.FINAL_SYNTHESIS}
-    return [node for node in plan.nodes if node.tool in tools]
+    roles = {tool.name: tool.role for tool in reversed(catalog.tools)}
+    return [node for node in plan.nodes if roles.get(node.tool) is ToolRole.FINAL_SYNTHESIS]

@@ -26,14 +26,15 @@ from temporalio.exceptions import ApplicationError
 
 from activities.artifacts import ArtifactStore
 from harness.artifact import INLINE_BYTES
+from harness.encoded import Encoded, encoded_whole, read_without_trace
 from harness.errors import ErrorCode
 from harness.loop import LoopResult, LoopView
 from harness.loop_fit import encode_loop_result
-from harness.message_fit import encode_result, place_of_trace, read_result
+from harness.message_fit import encode_result
 from harness.run import RunResult, RunView
-from harness.trace_log import TraceSlice, encode_slice
+from harness.trace_log import TraceSlice
 from workflows.garbage import no_collection
-from workflows.payload_storage import INLINE_LIMIT, external_storage
+from workflows.payload_storage import INLINE_LIMIT, TRACE_PLACE, external_storage, place_of_trace
 from workflows.storing_converter import StoringConverter
 
 STARTER_INLINE_BYTES = 262_144
@@ -51,14 +52,12 @@ _INLINE_LIMITS: dict[type, int] = {
     LoopView: _ANSWER_INLINE_BYTES,
     LoopResult: RESULT_INLINE_BYTES,
 }
-_ENCODERS: dict[type, Callable[[Any], bytes]] = {
+_ENCODERS: dict[type, Callable[[Any], Encoded]] = {
     RunResult: encode_result,
     LoopResult: encode_loop_result,
-    TraceSlice: encode_slice,
+    TraceSlice: encoded_whole,
 }
 """Values with a trace, which is JSON already; results are cut where they would not fit into a message."""
-TRACE_PLACE = "whippletree-trace"
-"""Metadata of a result that goes to the store: where in it the trace is, so that it need not be read with the rest."""
 _JSON = Payload(metadata={"encoding": b"json/plain"})
 _ANYTHING = SchemaSerializer(any_schema())
 
@@ -91,7 +90,10 @@ class LeanFailureConverter(DefaultFailureConverter):
 
 
 class _LeanJSON(PydanticJSONPlainPayloadConverter):
-    """Marks what is read outside the workers, so that it travels inline, and cuts results that are too large."""
+    """Cuts results that are too large, and marks what is read outside the workers.
+
+    The marks say up to which size it travels inline, and of a large result where its trace is, which is read later.
+    """
 
     def to_payload(self, value: Any) -> Payload | None:  # noqa: ANN401 - as the base class
         return self.payload_of(value)
@@ -103,26 +105,24 @@ class _LeanJSON(PydanticJSONPlainPayloadConverter):
                 return type_hint.__pydantic_validator__.validate_json(payload.data)
             return super().from_payload(payload, type_hint)
         with no_collection():
-            place = payload.metadata.get(TRACE_PLACE)
-            if place is not None and type_hint is not None and issubclass(type_hint, RunResult | LoopResult):
-                start, end = map(int, place.split(b":"))
-                return read_result(type_hint, payload.data, (start, end))
+            place = place_of_trace(payload)
+            if place is not None and isinstance(type_hint, type) and issubclass(type_hint, RunResult | LoopResult):
+                return read_without_trace(type_hint, payload.data, place)
             return super().from_payload(payload, type_hint)
 
     def payload_of(self, value: Any) -> Payload:  # noqa: ANN401 - as the base class
         """Return what `to_payload` returns, which is always a payload."""
         encode = _ENCODERS.get(type(value))
-        data = encode(value) if encode else _ANYTHING.to_json(value, exclude_unset=True)
+        encoded = encode(value) if encode else None
+        data = encoded.data if encoded else _ANYTHING.to_json(value, exclude_unset=True)
         payload = Payload()
         payload.CopyFrom(_JSON)  # a third of the time that it takes to say the encoding in words
         payload.data = data
         limit = _INLINE_LIMITS.get(type(value))
         if limit:
             payload.metadata[INLINE_LIMIT] = str(limit).encode()
-            if len(data) > limit and isinstance(value, RunResult | LoopResult):
-                place = place_of_trace(value, data)
-                if place is not None:
-                    payload.metadata[TRACE_PLACE] = b"%d:%d" % place
+        if encoded and encoded.trace_place and len(data) > RESULT_INLINE_BYTES:
+            payload.metadata[TRACE_PLACE] = b"%d:%d" % encoded.trace_place
         return payload
 
 

@@ -24,6 +24,8 @@ from harness.errors import ErrorCode, ToolError
 
 INLINE_LIMIT = "whippletree-inline"
 """Metadata of a payload that somebody without the store should read: the bytes up to which it travels inline."""
+TRACE_PLACE = "whippletree-trace"
+"""Metadata of a large result: where its trace begins and ends, "first byte:byte after it". It need not be read then."""
 _PLAIN = frozenset({b"json/plain", b"binary/plain", b"binary/null"})
 
 
@@ -75,6 +77,8 @@ def external_storage(store: ArtifactStore, threshold: int) -> ExternalStorage:
 
     def select(context: StorageDriverSelectContext, payload: Payload) -> StorageDriver | None:
         limit = max(threshold, _taken_mark(payload))
+        if payload.ByteSize() <= limit:
+            payload.metadata.pop(TRACE_PLACE, None)  # it stays inline, where Temporal's own tools show no marked JSON
         # The details of a heartbeat: they do not enter history, and a store that fails must not cancel the activity.
         if isinstance(context.target, StorageDriverActivityInfo):
             return None
@@ -92,6 +96,12 @@ def stays_inline(payload: Payload, threshold: int) -> bool:
 def may_be_reference(payload: Payload) -> bool:
     """Return whether a payload may stand for one in the store; JSON and bytes surely do not."""
     return payload.metadata.get("encoding") not in _PLAIN
+
+
+def place_of_trace(payload: Payload) -> tuple[int, int] | None:
+    """Return where the trace of a result is, as far as its mark says so."""
+    start, colon, end = payload.metadata.get(TRACE_PLACE, b"").partition(b":")
+    return (int(start), int(end)) if colon and start.isdigit() and end.isdigit() else None
 
 
 def store_of(converter: DataConverter) -> ArtifactStore | None:

@@ -106,8 +106,8 @@ class RunCore:
     is_traced: bool = False
     """Whether its spans go anywhere."""
     ending: Ending | None = None
-    _written_at: int = -1
-    """When the newest event was written, in nanoseconds of workflow time."""
+    _writer_time: int = field(default=-1, init=False)
+    """As of when the writer writes, in nanoseconds of workflow time."""
     _writer: TraceWriter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -162,8 +162,8 @@ class RunCore:
     ) -> None:
         """Append one event to the trace."""
         time = workflow.time_ns()
-        if time != self._written_at:
-            self._written_at = time
+        if time != self._writer_time:
+            self._writer_time = time
             self._writer.at(workflow.now(), self.elapsed)
         self.trace.append(
             self._writer.write(

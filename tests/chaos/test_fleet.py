@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -51,6 +53,31 @@ def test_a_killed_worker_is_started_again_and_one_that_dies_by_itself_is_noticed
         assert until_there_are(0, tmp_path) == []
 
     assert [death for death in fleet.deaths if "ended by itself with -15" in death] == fleet.deaths != []
+
+
+@dataclass
+class Dying:
+    """A process that has been told to end by somebody else, and is not known to have ended until it is joined."""
+
+    pid: int = 1
+    exitcode: int | None = None
+
+    def kill(self) -> None:
+        """Come too late."""
+
+    def join(self) -> None:
+        self.exitcode = -signal.SIGTERM
+
+
+def test_a_worker_that_ends_by_itself_at_the_moment_of_a_kill_is_noticed() -> None:
+    fleet = Fleet(1, Post("127.0.0.1:1", "queue", Path("ledger")))
+    process, lifeline = Dying(), Mock()
+    fleet._workers[0] = Mock(process=process, lifeline=lifeline)
+
+    assert fleet.kill(0)
+
+    assert fleet.deaths == ["worker 0 (process 1) ended by itself with -15"]
+    lifeline.close.assert_called_once_with()
 
 
 def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path, folder: Path) -> None:

@@ -22,7 +22,16 @@ def test_a_result_that_fits_is_returned_as_it_is() -> None:
     small = result(report="found", steps=(record(1),))
 
     assert fit_loop_result(small) is small
-    assert encode_loop_result(small) == small.model_dump_json(exclude_unset=True).encode()
+    assert encode_loop_result(small).data == small.model_dump_json(exclude_unset=True).encode()
+
+
+def test_a_result_is_encoded_as_what_fits_of_it() -> None:
+    large = result(report="found", steps=tuple(record(number, 1000) for number in range(1, 11)), trace=(finished("e"),))
+    size = len(encode_loop_result(large).data)
+
+    assert len(encode_loop_result(large, size).data) == size
+    assert len(encode_loop_result(large, size - 1).data) < size
+    assert LoopResult.model_validate_json(encode_loop_result(large, 4500).data) == fit_loop_result(large, 4500)
 
 
 def test_of_a_result_that_is_too_large_the_newest_steps_are_kept_and_the_others_counted() -> None:

@@ -62,7 +62,7 @@ def test_an_event_is_written_as_pydantic_writes_it(  # noqa: PLR0917 - as many a
     written = writer.write(kind, status, budget, **told)
 
     event = TraceEvent(**of_run, **told, timestamp=now, kind=kind, status=status, budget=budget.snapshot(elapsed))
-    assert EVENT.validate_json(written) == EVENT.validate_json(EVENT.dump_json(event))
+    assert written == EVENT.dump_json(event)
 
 
 def test_each_event_tells_of_the_budget_as_it_is_then() -> None:
@@ -83,3 +83,11 @@ def test_each_event_tells_of_the_budget_as_it_is_then() -> None:
     assert tokens() == [50, 200, 30, 1, 0.25]
     writer.at(NOW, timedelta(seconds=9))
     assert tokens() == [50, 200, 30, 9, 0.9]
+
+
+def test_a_pressure_beyond_all_numbers_spoils_no_json() -> None:
+    budget = Budget(Limits(), Ledger(Amount(cost_usd=Decimal("1E+400"))))
+    writer = TraceWriter("r", "s")
+    writer.at(NOW, timedelta(0))
+
+    assert b'"pressure":null' in writer.write(TraceKind.NODE_START, "RUNNING", budget, attempt=0)

@@ -1,5 +1,7 @@
 """A large result travels with a mark that says where its trace is, which is read only when somebody looks."""
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -8,7 +10,8 @@ from harness.run import RunResult, RunStatus
 from harness.trace import TraceKind
 from harness.trace_log import Trace
 from tests.builders import NO_BUDGET, event
-from workflows.data_converter import DATA_CONVERTER, RESULT_INLINE_BYTES, TRACE_PLACE
+from workflows.data_converter import DATA_CONVERTER, RESULT_INLINE_BYTES
+from workflows.payload_storage import TRACE_PLACE
 
 EVENTS = Trace([event(TraceKind.NODE_START, "RUNNING", "x" * 1000, n=number) for number in range(100)])
 RUN = RunResult(
@@ -25,7 +28,7 @@ def test_the_trace_of_a_large_result_is_read_when_somebody_looks(result: RunResu
     [payload] = CONVERTER.to_payloads([result])
     [read] = CONVERTER.from_payloads([payload], [type(result)])
     start, _ = map(int, payload.metadata[TRACE_PLACE].split(b":"))
-    payload.data = payload.data[:start] + b"?" + payload.data[start + 1 :]
+    payload.data = payload.data[: start + 1] + b"?" + payload.data[start + 2 :]
     [unread] = CONVERTER.from_payloads([payload], [type(result)])
 
     assert read == result
@@ -44,11 +47,35 @@ def test_a_result_that_travels_inline_has_no_mark() -> None:
     assert CONVERTER.from_payloads([payload], [RunResult]) == [small]
 
 
-def test_a_result_whose_trace_was_cut_has_no_mark_and_is_read_whole() -> None:
+def test_a_result_that_was_cut_is_read_in_the_same_way() -> None:
     long = RUN.model_copy(update={"trace": Trace(EVENTS.texts * 90)})
     [payload] = CONVERTER.to_payloads([long])
     [read] = CONVERTER.from_payloads([payload], [RunResult])
 
-    assert TRACE_PLACE not in payload.metadata
+    assert TRACE_PLACE in payload.metadata
     assert read.trace_dropped > 0
     assert len(read.trace) + read.trace_dropped == 9000
+
+
+def test_a_reader_who_does_not_know_the_kind_gets_it_too() -> None:
+    [payload] = CONVERTER.to_payloads([RUN])
+    hint: Any = RunResult | LoopResult
+
+    assert CONVERTER.from_payloads([payload], [hint]) == [RUN]
+
+
+@pytest.mark.parametrize("mark", [b"", b"x", b"5", b"-1:9"])
+def test_a_mark_that_is_none_is_not_heeded(mark: bytes) -> None:
+    [payload] = CONVERTER.to_payloads([RUN])
+    payload.metadata[TRACE_PLACE] = mark
+
+    assert CONVERTER.from_payloads([payload], [RunResult]) == [RUN]
+
+
+@pytest.mark.parametrize("mark", [b"9:1", b"0:2", b"1:999999999", b"20:40"])
+def test_a_mark_of_a_place_without_a_trace_is_an_error(mark: bytes) -> None:
+    [payload] = CONVERTER.to_payloads([RUN])
+    payload.metadata[TRACE_PLACE] = mark
+
+    with pytest.raises(ValueError, match="there is no trace from byte"):
+        CONVERTER.from_payloads([payload], [RunResult])
