@@ -31,15 +31,15 @@ class TraceWriter:
         self._elapsed = timedelta(0)
         self._limits: Limits | None = None
         self._limit_texts = ("", "", "", "")
-        self._known: tuple[Limits, Ledger, Amount] | None = None
-        """Of what budget the text below tells."""
-        self._budget_text = ""
+        self._spent: tuple[Limits, Ledger] | None = None
+        """Of what the texts below tell."""
+        self._spent_texts = ("", "")
 
     def at(self, now: datetime, elapsed: timedelta) -> None:
         """Write what comes now as of this moment, so long after the start of the run."""
         self._head = f'{{"timestamp":{_TIME.dump_json(now).decode()},{self._ids}'
         self._elapsed, self._elapsed_text = elapsed, _SPAN.dump_json(elapsed).decode()
-        self._known = None
+        self._spent = None
 
     def write(
         self,
@@ -63,25 +63,26 @@ class TraceWriter:
         ).encode()
 
     def _budget(self, budget: Budget) -> str:
-        """Return the JSON of the snapshot of a budget."""
-        ledger, reserved, known = budget.ledger, budget.reserved, self._known
-        if known is None or known[2] is not reserved or known[1] is not ledger or known[0] is not budget.limits:
-            self._known, self._budget_text = (budget.limits, ledger, reserved), self._written(budget)
-        return self._budget_text
+        """Return the JSON of the snapshot of a budget; what is spent changes less often than what is reserved."""
+        known = self._spent
+        if known is None or known[1] is not budget.ledger or known[0] is not budget.limits:
+            self._spent, self._spent_texts = (budget.limits, budget.ledger), self._written(budget)
+        before, after = self._spent_texts
+        return f'{before},"reserved":{_amount(budget.reserved)}{after}'
 
-    def _written(self, budget: Budget) -> str:
+    def _written(self, budget: Budget) -> tuple[str, str]:
         if budget.limits is not self._limits:
             self._limits, self._limit_texts = budget.limits, _limit_texts(budget.limits)
         tokens, tool_calls, cost_usd, wall_clock = self._limit_texts
         ledger = budget.ledger
         spent = ledger.spent
-        return (
+        before = (
             f'{{"tokens":{spent.tokens}{tokens},"tool_calls":{spent.tool_calls}{tool_calls}'
             f',"cost_usd":"{spent.cost_usd!s}"{cost_usd},"elapsed":{self._elapsed_text}{wall_clock}'
-            f',"pressure":{_number(budget.pressure(self._elapsed))},"reserved":{_amount(budget.reserved)}'
-            f',"cost_known":{"true" if ledger.cost_known else "false"}'
-            f',"estimated":{"true" if ledger.estimated else "false"}}}'
+            f',"pressure":{_number(budget.pressure(self._elapsed))}'
         )
+        cost_known, estimated = "true" if ledger.cost_known else "false", "true" if ledger.estimated else "false"
+        return before, f',"cost_known":{cost_known},"estimated":{estimated}}}'
 
 
 def _amount(amount: Amount) -> str:
