@@ -23,11 +23,11 @@ from cli.private_values import restored
 from cli.run_failures import cause_of, failure, unreadable
 from cli.run_kinds import Result, RunKind, View, kind_of
 from cli.step_pages import in_order, steps_of
-from cli.trace_pages import events_of
+from cli.trace_pages import events_of, read
 from harness.budget import BudgetSnapshot, Extension
 from harness.loop import LoopResult, LoopView
 from harness.trace import TraceEvent
-from harness.trace_log import Trace, TraceSlice
+from harness.trace_log import NO_EVENTS, Trace, TraceSlice
 
 RPC_LIMIT = timedelta(seconds=10)
 SENDS = 5
@@ -107,6 +107,11 @@ class Run:
 
     async def _whole(self, result: Result) -> Result:
         """Return a result with what is in its pages, or without what is not to be had, and its calls in order."""
+        try:
+            read(self.id, result.trace)
+        except Refusal as refusal:
+            say(refusal.message)
+            result = result.model_copy(update={"trace": NO_EVENTS})
         try:
             events = await events_of(self._client, self.id, result.trace_pages)
             if events:

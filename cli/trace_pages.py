@@ -1,22 +1,30 @@
 """The trace events of a run that are in the artifact store."""
 
-from pydantic import TypeAdapter
+from pydantic import ValidationError
 from temporalio.client import Client
 
 from cli.exit_codes import Refusal
 from harness.errors import ToolError
 from harness.trace import TraceEvent, TracePage
+from harness.trace_log import Trace
 from workflows.payload_storage import owner_of, store_of
-
-_EVENTS = TypeAdapter(tuple[TraceEvent, ...])
 
 
 async def events_of(client: Client, run_id: str, pages: tuple[TracePage, ...]) -> tuple[TraceEvent, ...]:
     """Return the events of pages; refuse when one cannot be read."""
     events: list[TraceEvent] = []
     for page in pages:
-        events += _EVENTS.validate_json(await read_page(client, run_id, page.artifact.digest, of="trace"))
+        events += read(run_id, Trace.of_json(await read_page(client, run_id, page.artifact.digest, of="trace")))
     return tuple(events)
+
+
+def read(run_id: str, trace: Trace) -> tuple[TraceEvent, ...]:
+    """Return the events of a trace; refuse when they are not known here."""
+    try:
+        return trace.events
+    except ValidationError as error:
+        told = f"{error.error_count()} fields of its events do not fit"
+        raise Refusal(f"The trace of run {run_id} is of another version and cannot be read: {told}.") from error
 
 
 def events_after(last: TraceEvent | None, trace: tuple[TraceEvent, ...]) -> tuple[TraceEvent, ...]:

@@ -1,6 +1,7 @@
 """Large payloads travel by reference: Temporal's external storage over the artifact store of the run."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -26,6 +27,7 @@ INLINE_LIMIT = "whippletree-inline"
 """Metadata of a payload that somebody without the store should read: the bytes up to which it travels inline."""
 TRACE_PLACE = "whippletree-trace"
 """Metadata of a large result: where its trace begins and ends, "first byte:byte after it". It need not be read then."""
+_PLACE = re.compile(rb"(\d{1,12}):(\d{1,12})")
 _PLAIN = frozenset({b"json/plain", b"binary/plain", b"binary/null"})
 
 
@@ -100,8 +102,8 @@ def may_be_reference(payload: Payload) -> bool:
 
 def place_of_trace(payload: Payload) -> tuple[int, int] | None:
     """Return where the trace of a result is, as far as its mark says so."""
-    start, colon, end = payload.metadata.get(TRACE_PLACE, b"").partition(b":")
-    return (int(start), int(end)) if colon and start.isdigit() and end.isdigit() else None
+    mark = _PLACE.fullmatch(payload.metadata.get(TRACE_PLACE, b""))
+    return (int(mark[1]), int(mark[2])) if mark else None
 
 
 def store_of(converter: DataConverter) -> ArtifactStore | None:

@@ -18,7 +18,7 @@ from cli.runs import Run
 from harness.artifact import Artifact
 from harness.budget import BudgetSnapshot, Extension
 from harness.loop import LoopPhase, LoopView
-from harness.run import RunPhase, RunView
+from harness.run import RunPhase, RunResult, RunView
 from harness.trace import TraceEvent, TraceKind, TracePage
 from harness.trace_log import TraceSlice
 from tests.builders import NO_BUDGET
@@ -78,8 +78,11 @@ class Handle:
     async def describe(self, **_: object) -> Any:
         return Described()
 
-    async def result(self) -> None:
-        raise self.fails.pop(0)
+    async def result(self) -> RunResult:
+        if self.fails:
+            raise self.fails.pop(0)
+        known = {"run_id": "run-1", "session_id": "", "status": "SUCCEEDED", "report": "found", "budget": NO_BUDGET}
+        return RunResult.model_validate({**known, "trace": [{"kind": "newer"}]})
 
 
 class Described:
@@ -216,3 +219,11 @@ async def test_a_result_that_cannot_be_read_is_one_line(error_type: str, code: E
     assert refusal.value.message == (
         "Run run-1 has ended SUCCEEDED, but its result cannot be read: the store is elsewhere."
     )
+
+
+async def test_a_trace_of_another_version_costs_a_line_and_no_report(capsys: pytest.CaptureFixture[str]) -> None:
+    result = await run_of(Handle()).result()
+
+    assert result.report == "found"
+    assert len(result.trace) == 0
+    assert "The trace of run run-1 is of another version and cannot be read: " in capsys.readouterr().err
