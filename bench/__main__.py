@@ -1,6 +1,8 @@
 """`python -m bench`: measure, print tables, write JSON."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -36,6 +38,12 @@ class Scope:
         """Return the shapes of plans."""
         return tuple(shape for shape in scaling.SHAPES if shape in self.parts)
 
+    @asynccontextmanager
+    async def new_rig(self) -> AsyncIterator[Rig]:
+        """Run a new server while the body runs."""
+        async with server() as record:
+            yield Rig(record.target, record.pid, self.repeat, self.repeat_large)
+
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--json", "file", type=click.File("w"), help="Write all figures to this file.")
@@ -64,8 +72,10 @@ def command(
 async def _run(scope: Scope, file: TextIO | None) -> ExitCode:
     repeats = {"repeat": scope.repeat, "repeat_large": scope.repeat_large}
     results: Record = {"machine": machine(await find_binary(state_dir())), **repeats}
-    async with server() as record:
-        results |= await _measure(scope, Rig(record.target, record.pid, scope.repeat, scope.repeat_large))
+    if scope.shapes:
+        results["scaling"] = await scaling.measure(scope.new_rig, scope.shapes, scope.sizes)
+    async with scope.new_rig() as rig:
+        results |= await _measure(scope, rig)
     if "startup" in scope.parts:
         results["startup"] = await startup.measure(scope.repeat)
     figures = summary_of(results)
@@ -77,8 +87,6 @@ async def _run(scope: Scope, file: TextIO | None) -> ExitCode:
 
 async def _measure(scope: Scope, rig: Rig) -> Record:
     results: Record = {}
-    if scope.shapes:
-        results["scaling"] = await scaling.measure(rig, scope.shapes, scope.sizes)
     if "latency" in scope.parts:
         results["latency"] = await latency.measure(rig)
     if "fan_out" in scope.parts:
