@@ -75,7 +75,7 @@ def _mode_of(mode: str, index: int) -> Mode:
 async def _play_all(
     rounds: Sequence[Round], folder: Path, reports: list[RoundReport], *, parallel: int, limit: timedelta
 ) -> ExitCode:
-    """Play rounds, so many at once."""
+    """Play rounds, so many at once; the first that cannot be played ends all of them, with its own error."""
     waiting = list(reversed(rounds))
 
     async def lane() -> None:
@@ -85,9 +85,12 @@ async def _play_all(
             reports.append(report)
             _tell(report)
 
-    async with asyncio.TaskGroup() as lanes:
-        for _ in range(min(parallel, len(rounds))):
-            lanes.create_task(lane())
+    try:
+        async with asyncio.TaskGroup() as lanes:
+            for _ in range(min(parallel, len(rounds))):
+                lanes.create_task(lane())
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed
     return ExitCode.SUCCEEDED
 
 
