@@ -18,6 +18,9 @@ from cli.temporal_binary import find_binary
 
 START_LIMIT_S = 30
 _POLL_S = 0.05
+_STARTS = 3
+"""While it is down, a connection of another process may take its port for a moment."""
+_PAUSE_S = 1.0
 _SUGGEST = "limit.historyCount.suggestContinueAsNew"
 
 
@@ -49,17 +52,21 @@ class ChaosServer:
         """Start the server on its file, wait until it answers and return a client of it.
 
         Raises:
-            Refusal: when it ends while starting, or does not answer in time.
+            Refusal: when it ends while starting, again and again, or does not answer in time.
         """
-        self._record = self._process.spawn(self._binary, self._ports)
         deadline = time.monotonic() + START_LIMIT_S
-        while time.monotonic() < deadline and not self._process.has_ended:
-            with suppress(Refusal, RPCError):
-                client = await connect(ServerAddress(self.target))
-                await client.count_workflows()
-                self._process.note_ready()
-                return client
-            await asyncio.sleep(_POLL_S)
+        for _ in range(_STARTS):
+            self._record = self._process.spawn(self._binary, self._ports)
+            while time.monotonic() < deadline and not self._process.has_ended:
+                with suppress(Refusal, RPCError):
+                    client = await connect(ServerAddress(self.target))
+                    await client.count_workflows()
+                    self._process.note_ready()
+                    return client
+                await asyncio.sleep(_POLL_S)
+            if not self._process.has_ended:
+                break
+            await asyncio.sleep(_PAUSE_S)
         raise Refusal(f"The Temporal server did not start. Its log says: {self.last_words()}")
 
     async def kill(self) -> None:
