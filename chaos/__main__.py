@@ -90,7 +90,7 @@ async def _play_all(
             for _ in range(min(parallel, len(rounds))):
                 lanes.create_task(lane())
     except ExceptionGroup as failed:
-        raise failed.exceptions[0] from failed
+        raise failed.exceptions[0] from failed  # a Refusal is told in one line, a group as an internal error
     return ExitCode.SUCCEEDED
 
 

@@ -57,17 +57,24 @@ class ChaosServer:
         deadline = time.monotonic() + START_LIMIT_S
         for _ in range(_STARTS):
             self._record = self._process.spawn(self._binary, self._ports)
-            while time.monotonic() < deadline and not self._process.has_ended:
-                with suppress(Refusal, RPCError):
-                    client = await connect(ServerAddress(self.target))
-                    await client.count_workflows()
-                    self._process.note_ready()
-                    return client
-                await asyncio.sleep(_POLL_S)
+            client = await self._answer_before(deadline)
+            if client is not None:
+                return client
             if not self._process.has_ended:
                 break
             await asyncio.sleep(_PAUSE_S)
         raise Refusal(f"The Temporal server did not start. Its log says: {self.last_words()}")
+
+    async def _answer_before(self, deadline: float) -> Client | None:
+        """Return a client of the server as soon as it answers; None when it ends before, or the time is over."""
+        while time.monotonic() < deadline and not self._process.has_ended:
+            with suppress(Refusal, RPCError):
+                client = await connect(ServerAddress(self.target))
+                await client.count_workflows()
+                self._process.note_ready()
+                return client
+            await asyncio.sleep(_POLL_S)
+        return None
 
     async def kill(self) -> None:
         """Kill the server and wait until it has left its file."""

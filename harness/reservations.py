@@ -46,10 +46,9 @@ class Reservations:
 
 
 def _total_of(amounts: Mapping[str, Amount]) -> Amount:
+    # Most nodes hold this very object, and one sum for each of ten thousand takes long.
     others = [amount for amount in amounts.values() if amount is not ONE_CALL]
-    total = ONE_CALL.times(
-        len(amounts) - len(others)
-    )  # the same object for most nodes: a sum of ten thousand takes long
+    total = ONE_CALL.times(len(amounts) - len(others))
     for amount in others:
         total = total.plus(amount)
     return total
