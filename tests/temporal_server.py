@@ -9,14 +9,17 @@ from shutil import which
 from temporalio.converter import DataConverter
 from temporalio.testing import WorkflowEnvironment
 
+from cli.server_process import TUNING as EMBEDDED_TUNING
 from workflows.data_converter import DATA_CONVERTER
 
-TUNING = (
-    "history.transferProcessorMaxPollRPS=200",
-    "history.timerProcessorMaxPollRPS=200",
-    'history.timerProcessorMaxTimeShift="1ms"',
-    'history.workflowIdReuseMinimalInterval="0s"',
+_SPEED = (
+    "history.transferProcessorMaxPollRPS",
+    "history.timerProcessorMaxPollRPS",
+    "history.timerProcessorMaxTimeShift",
+    "history.workflowIdReuseMinimalInterval",
 )
+"""What makes tests fast. The limits stay the usual ones, which the code must obey."""
+TUNING = tuple(setting for setting in EMBEDDED_TUNING if setting.partition("=")[0] in _SPEED)
 
 
 def beside_interpreter(name: str) -> str:
