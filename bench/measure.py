@@ -43,9 +43,11 @@ class Rig:
     target: str
     server_pid: int
     repeat: int
-    """Runs of which the median counts."""
+    """Runs of which the median counts, at least."""
     repeat_large: int = 1
     """Runs of the largest graphs, which take minutes."""
+    promised_s: float = 0.0
+    """Where the ratio of times to raw is promised, the sides take turns until each has run so long."""
 
     @asynccontextmanager
     async def team(self, contender: Contender, *, size: int = 1, knobs: Knobs | None = None) -> AsyncIterator["Team"]:
@@ -133,11 +135,20 @@ class Series:
         """Return the median of the run times."""
         return median(sample.seconds for sample in self.samples)
 
+    @property
+    def total_s(self) -> float:
+        """Return the time of all runs."""
+        return sum(sample.seconds for sample in self.samples)
 
-async def in_turn(teams: Sequence[Team], name: str, *, repeat: int, calls_before: int = 0) -> list[Series]:
-    """Run a graph by every team in turn, so many times, the first to go changing each time."""
+
+async def in_turn(
+    teams: Sequence[Team], name: str, *, repeat: int, calls_before: int = 0, least_s: float = 0.0
+) -> list[Series]:
+    """Run a graph by every team in turn, so many times and until each has run so long; who goes first changes."""
     series = [Series() for _ in teams]
-    for turn in range(repeat):
+    for turn in count():
+        if turn >= repeat and min(one.total_s for one in series) >= least_s:
+            break
         order = range(len(teams)) if turn % 2 == 0 else reversed(range(len(teams)))
         for index in order:
             series[index].samples.append(await teams[index].run(name, calls_before=calls_before))

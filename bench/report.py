@@ -8,7 +8,7 @@ from rich.table import Table
 
 from bench.measure import Record
 from bench.scaling import LARGE_FROM
-from bench.summary import PROMISES, Figures
+from bench.summary import PROMISES, Figures, Promise, error_of
 
 _WHOLE = 1000
 """From here on digits after the point say nothing."""
@@ -26,6 +26,7 @@ def print_report(results: Record, figures: Figures) -> None:
         "fan_out": _fan_out,
         "makespan": _makespan,
         "throughput": _throughput,
+        "aging": _aging,
         "startup": _startup,
         "peers": _peers,
     }
@@ -142,6 +143,19 @@ def _throughput(records: list[Record]) -> Table:
     return table
 
 
+def _aging(record: Record) -> Table:
+    table = _table(
+        f"{record['runs']} runs of {record['graph']} on one server and worker",
+        *("", "seconds", "worker cpu s", "server cpu s"),
+    )
+    keys = ("seconds", "worker_cpu_s", "server_cpu_s")
+    for name in ("first", "last"):
+        table.add_row(f"{name} {record['ends']}", *(_shown(record[name][key]) for key in keys))
+    ratios = (record["last"][key] / record["first"][key] for key in keys)
+    table.add_row("last/first", *(f"{ratio:.2f}" for ratio in ratios))
+    return table
+
+
 def _startup(record: Record) -> Table:
     table = _table("The command line", "", "seconds")
     rows = {"cold_s": "first report", "start_to_report_s": "report, warm", "help_s": "starter.py --help"}
@@ -175,11 +189,17 @@ def _promises(figures: Figures, *, marked: Collection[str]) -> Table:
         value = figures.get(promise.figure)
         if value is None:
             continue
-        kept = "yes" if promise.is_kept(value) else "NO"
         sign = "<=" if promise.is_most else ">="
         name = f"{promise.figure}{ONCE_MARK if promise.figure in marked else ''}"
-        table.add_row(name, _shown(value), f"{sign} {promise.limit:,}", kept)
+        error = figures.get(error_of(promise.figure))
+        measured = _shown(value) if error is None else f"{value:.3f} ± {error:.3f}"
+        table.add_row(name, measured, f"{sign} {promise.limit:,}", _verdict(promise, value, error))
     return table
+
+
+def _verdict(promise: Promise, value: float, error: float | None) -> str:
+    verdict = "yes" if promise.is_kept(value) else "NO"
+    return verdict if error is None or abs(value - promise.limit) >= error else f"{verdict}, within its error"
 
 
 def _table(title: str, *columns: str) -> Table:

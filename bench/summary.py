@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bench.measure import Record
+from bench.ratio import standard_error
 from bench.scaling import SHAPES
 
 MANY, MOST = 1000, 10_000
@@ -35,11 +36,17 @@ PROMISES = (
     Promise("fanout_300kb_20_bytes", 20_000),
     Promise("makespan_over_critical_path", 1.15),
     Promise("runs_per_s_2_over_1_workers", 1.5, is_most=False),
+    Promise("aged_over_new", 1.5),
     Promise("start_to_report_s", 3),
     Promise("help_s", 0.4),
     Promise("largest_run_events", 12_000),
     Promise("largest_run_bytes", 10_000_000),
 )
+
+
+def error_of(figure: str) -> str:
+    """Return the name of the figure that tells the standard error of another."""
+    return f"{figure}_standard_error"
 
 
 def summary_of(results: Record) -> Figures:
@@ -55,6 +62,7 @@ def summary_of(results: Record) -> Figures:
     ]
     return {
         **{f"{shape}_1000_vs_raw": _time_ratio(at.get((shape, MANY))) for shape in SHAPES},
+        **{error_of(f"{shape}_1000_vs_raw"): _time_ratio_error(at.get((shape, MANY))) for shape in SHAPES},
         **{f"{shape}_1000_vs_bare_raw": _time_ratio(at.get((shape, MANY)), "raw_bare") for shape in SHAPES},
         "time_10000_over_1000": _worst(most["seconds"] / less["seconds"] for most, less in both),
         "events_vs_raw": _worst(case["ours"]["history"]["events"] / case["raw"]["history"]["events"] for case in many),
@@ -69,6 +77,7 @@ def summary_of(results: Record) -> Figures:
         "fanout_300kb_20_bytes": _at(results, "fan_out", "ours", "added_bytes"),
         "makespan_over_critical_path": _at(results, "makespan", "makespan_max"),
         "runs_per_s_2_over_1_workers": _two_over_one(results.get("throughput", [])),
+        "aged_over_new": _at(results, "aging", "last_over_first"),
         "start_to_report_s": _at(results, "startup", "start_to_report_s"),
         "help_s": _at(results, "startup", "help_s"),
         "latency_vs_raw": _at(results, "latency", "ours_over_raw"),
@@ -79,6 +88,13 @@ def summary_of(results: Record) -> Figures:
 
 def _time_ratio(case: Record | None, raw: str = "raw") -> float | None:
     return None if case is None or raw not in case else round(case["ours"]["seconds"] / case[raw]["seconds"], 3)
+
+
+def _time_ratio_error(case: Record | None) -> float | None:
+    if case is None or "raw" not in case:
+        return None
+    error = standard_error(case["ours"]["all_seconds"], case["raw"]["all_seconds"])
+    return None if error is None else round(error, 3)
 
 
 def _worst(values: Iterable[float]) -> float | None:

@@ -21,7 +21,9 @@ PROMISED = {
     "makespan_over_critical_path",
     "runs_per_s_2_over_1_workers",
     "start_to_report_s",
+    "aged_over_new",
 }
+ERROR = 0.09601
 MACHINE = {"cores": 4, "memory_gib": 8, "python": "3.11", "server": "dev", "packages": {}, "load_before": 0.0}
 
 
@@ -107,6 +109,52 @@ def test_sets_the_raw_workflow_without_calls_before_its_graph_beside_the_other()
     assert summary["deep_1000_vs_bare_raw"] == pytest.approx(1.25)
 
 
+def test_tells_how_well_a_promised_ratio_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    case = _case("wide", 1000, ours=(1.1, 3000, 400_000), raw=(1.0, 3000, 400_000))
+    case["ours"] |= {"all_seconds": [1.0, 1.1, 1.3, 1.0, 1.2]}  # type: ignore[operator]
+    case["raw"] |= {"all_seconds": [0.9, 1.0, 1.4, 1.1, 1.0]}  # type: ignore[operator]
+    results = {"machine": MACHINE, "scaling": [case]}
+
+    summary = summary_of(results)
+    print_report(results, summary)
+
+    assert summary["wide_1000_vs_raw_standard_error"] == pytest.approx(ERROR, abs=0.001)
+    assert f"1.100 ± {ERROR:.3f}" in capsys.readouterr().out
+    assert summary["deep_1000_vs_raw_standard_error"] is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "verdict"),
+    [(1.2, "NO"), (1.051, "NO, within its error"), (1.049, "yes, within its error"), (0.9, "yes")],
+)
+def test_says_when_a_ratio_is_too_near_to_its_limit_to_tell(
+    capsys: pytest.CaptureFixture[str], seconds: float, verdict: str
+) -> None:
+    case = _case("wide", 1000, ours=(seconds, 3000, 400_000), raw=(1.0, 3000, 400_000))
+    results = {"machine": MACHINE, "scaling": [case]}
+
+    print_report(results, {"wide_1000_vs_raw": seconds, "wide_1000_vs_raw_standard_error": 0.03})
+
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if "wide_1000_vs_raw" in line)
+    assert row.split("│")[-2].strip() == verdict
+
+
+def test_sets_the_last_runs_of_a_server_beside_its_first(capsys: pytest.CaptureFixture[str]) -> None:
+    first = {"seconds": 2.0, "worker_cpu_s": 1.0, "server_cpu_s": 3.0}
+    last = {"seconds": 7.0, "worker_cpu_s": 1.5, "server_cpu_s": 9.0}
+    aged = {"graph": "wide:1000", "runs": 90, "ends": 10, "first": first, "last": last, "last_over_first": 3.5}
+    results = {"machine": MACHINE, "aging": aged}
+
+    summary = summary_of(results)
+    print_report(results, summary)
+
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in capsys.readouterr().out.splitlines()]
+    assert summary["aged_over_new"] == pytest.approx(3.5)
+    assert ["last 10", "7", "1.5", "9"] in rows
+    assert ["last/first", "3.50", "1.50", "3.00"] in rows
+    assert ["aged_over_new", "3.5", "<= 1.5", "NO"] in rows
+
+
 def test_promises_a_constant_of_events_and_no_ratio() -> None:
     promises = {promise.figure: promise for promise in PROMISES}
 
@@ -142,4 +190,5 @@ def _case(
 def _side(nodes: int, seconds: float, events: int, size: int) -> dict[str, object]:
     history = {"events": events, "bytes": size, "runs": 1, "largest_run_events": events, "largest_run_bytes": size}
     sizes = {"bytes_per_node": size / nodes, "store_bytes_per_node": 40_000 / nodes}
-    return {"seconds": seconds, "nodes_per_s": nodes / seconds, **sizes, "history": history}
+    times = {"seconds": seconds, "all_seconds": [seconds], "nodes_per_s": nodes / seconds}
+    return {**times, **sizes, "history": history}
