@@ -44,9 +44,12 @@ class Case:
 
 
 async def measure(new_rig: NewRig, shapes: tuple[str, ...], sizes: tuple[int, ...]) -> list[Record]:
-    """Measure every shape in every size, each on a server of its own: no case pays for what another has left."""
+    """Measure every shape in every size, each on a server of its own: no case pays for what another has left.
+
+    The sizes of a shape follow one another, so that they meet the machine in the same mood.
+    """
     records: list[Record] = []
-    for case in (Case(shape, nodes) for nodes in sizes for shape in shapes):
+    for case in (Case(shape, nodes) for shape in shapes for nodes in sizes):
         async with new_rig() as rig:
             records.append(await _measure(rig, case))
     return records
