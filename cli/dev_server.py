@@ -23,7 +23,7 @@ from cli import home as state
 from cli.connection import connect
 from cli.exit_codes import Refusal
 from cli.file_lock import POLL_S, FileLock, exclusive
-from cli.server_process import ServerProcess, ServerRecord, free_port, usual_ports
+from cli.server_process import ServerProcess, ServerRecord, free_port
 from cli.temporal_binary import find_binary
 
 NAMESPACE = "default"
@@ -112,10 +112,12 @@ class _EmbeddedServer:
         return ServerAddress(target=record.target, ui_url=record.ui_url, is_shared=is_shared, abandon=self._abandon)
 
     async def leave(self) -> None:
+        """Stop the server if nobody else is left: the one that is alive now, which others may have started again."""
         if self._record is not None:
             async with self.gate():
                 if not self._has_other_users():
-                    self._process.kill(self._record)
+                    if record := self._process.record(self._record):
+                        self._process.kill(record)
                     await self._process.wait_for_end()
         self._users.close()
 
@@ -123,8 +125,8 @@ class _EmbeddedServer:
         gate = FileLock(self._home / "server.gate.lock")
         if self._record is None or not gate.try_exclusive():
             return
-        if not self._has_other_users():
-            self._process.kill(self._record)
+        if not self._has_other_users() and (record := self._process.record(self._record)):
+            self._process.kill(record)
 
     def _has_other_users(self) -> bool:
         """Look whether somebody else holds the lock; this user's own hold is given up for it."""
@@ -149,7 +151,7 @@ class _EmbeddedServer:
     async def _start(self) -> ServerRecord:
         binary = await find_binary(self._home)
         for start in range(STARTS):
-            record = self._process.spawn(binary, usual_ports() if start == 0 else (free_port(), free_port()))
+            record = self._process.spawn(binary, self._process.ports() if start == 0 else (free_port(), free_port()))
             try:
                 await self._wait_until_ready(record)
             except Refusal:

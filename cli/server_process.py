@@ -79,18 +79,30 @@ class ServerProcess:
         self._database = Database(home / "temporal.db")
         self._alive = home / "server.alive.lock"
         self._child: subprocess.Popen[bytes] | None = None
+        self._dead: ServerRecord | None = None
 
-    def record(self) -> ServerRecord | None:
-        """Return the record of the server that is alive, None without one; what a dead server left is removed."""
-        record = self._read()
+    def record(self, known: ServerRecord | None = None) -> ServerRecord | None:
+        """Return the record of the server that is alive, None without one; what a dead server left is removed.
+
+        What a user knows of the server stands in for a record that was lost.
+        """
+        record = self._read() or known
         if self._is_alive(record):
             if record is None:
                 raise Refusal(
                     f"A Temporal server that lost its {self._record} still runs on the files beside it: end it."
                 )
             return record
+        self._dead = record
         self._forget()
         return None
+
+    def ports(self) -> tuple[int, int]:
+        """Return the ports of the dead server, where its users look for it, if they are free; else usual ones."""
+        dead = self._dead
+        if dead is not None and dead.port != dead.ui_port and is_free(dead.port) and is_free(dead.ui_port):
+            return dead.port, dead.ui_port
+        return usual_ports()
 
     def spawn(self, binary: Path, ports: tuple[int, int]) -> ServerRecord:
         """Start the server and leave its record, before it is ready, so that it can be found whatever happens."""

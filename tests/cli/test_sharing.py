@@ -17,7 +17,7 @@ from cli.connection import connect
 from cli.dev_server import embedded_server
 from cli.exit_codes import Refusal
 from tests.cli.conftest import CommandLine
-from tests.cli.shell import Shell, has_server, started_run, wait_for_line, wait_until
+from tests.cli.shell import Shell, free_port, has_server, started_run, wait_for_line, wait_until
 from tests.cli.stub_workflow import StubWorkflow
 
 
@@ -48,6 +48,21 @@ def test_server_of_a_killed_starter_is_adopted_and_its_run_goes_on(shell: Shell)
         assert json.loads(watching.stdout.read())["status"] == "SUCCEEDED"
         assert watching.wait(20) == 0
     assert not shell.has_server()
+
+
+def test_last_user_stops_the_server_that_another_has_started_again_on_its_ports(shell: Shell) -> None:
+    """Those who still use it look for it there, whatever ports are usual by now."""
+    with shell.running("--goal", "sleep 3") as first:
+        started_run(first)
+        ports = _ports(shell)
+        shell.kill_server()
+        assert shell.run("stats", STUB_PORT=str(free_port())).returncode == 0
+        assert shell.has_server()
+        assert _ports(shell) == ports
+        assert first.wait(30) == 0
+
+    assert not shell.has_server()
+    assert shell.run("stats").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -194,3 +209,8 @@ async def test_with_worker_brings_one_to_a_configured_server(shell: Shell, tmp_p
         )
 
     assert done.returncode == 0, done.stderr
+
+
+def _ports(shell: Shell) -> tuple[int, int]:
+    record = json.loads((shell.home / "server.json").read_text())
+    return record["port"], record["ui_port"]

@@ -117,15 +117,17 @@ async def test_limits_of_steps_and_calls_hold_across_workflow_runs(impatient: Cl
 
 async def test_messages_on_the_way_are_applied_exactly_once(impatient: Client) -> None:
     outcomes: dict[str, list[Any]] = {name: list(range(100)) for name in "ab"}
+    are_sent = False
 
     def script(place: int, _: ModelRequest) -> Move:
-        return call("ab"[place % 2]) if place < 19 else "done"
+        return call("ab"[place % 2]) if place < 19 or not are_sent else "done"
 
     async with loop_stage(impatient, script, outcomes=outcomes, delay_s=0.02) as it:
         handle = await it.start(limits={"max_tokens": 1_000_000, "max_tool_calls": 100, "max_cost_usd": 10})
         for number in range(5):
             await extend_twice(handle, Extension(message_id=f"m{number}", tool_calls=1))
             await asyncio.sleep(0.15)
+        are_sent = True
         result = await asyncio.wait_for(handle.result(), 60)
         trace = await trace_of_loop(result)
 
