@@ -20,6 +20,7 @@ from cli.process import end, execute, guarded
 from cli.temporal_binary import find_binary
 
 PARTS = (*scaling.SHAPES, "latency", "fan_out", "makespan", "throughput", "startup", "peers", "aging")
+ON_ONE_SERVER = frozenset({"latency", "fan_out", "makespan", "throughput", "peers"})
 QUICK_SIZES = (10, 100)
 USUAL_REPEAT = 5
 PROMISED_S = 60
@@ -55,7 +56,7 @@ class Scope:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--json", "file", type=click.File("w"), help="Write all figures to this file.")
+@click.option("--json", "file", type=click.File("w", lazy=False), help="Write all figures to this file.")
 @click.option(
     "--repeat",
     type=click.IntRange(1, 100),
@@ -78,7 +79,7 @@ def command(
     quick: bool,
 ) -> ExitCode:
     """Measure Whippletree against a hand-written Temporal workflow and installed peers, on one dev server."""
-    sizes = tuple(map(int, nodes)) or (QUICK_SIZES if quick else scaling.SIZES)
+    sizes = tuple(dict.fromkeys(map(int, nodes))) or (QUICK_SIZES if quick else scaling.SIZES)
     promised_s = 0 if repeat or quick else PROMISED_S
     scope = Scope(parts or PARTS, sizes, repeat or (1 if quick else USUAL_REPEAT), repeat_large, promised_s, quick)
     return execute(lambda _: _run(scope, file))
@@ -89,8 +90,9 @@ async def _run(scope: Scope, file: TextIO | None) -> ExitCode:
     results: Record = {"machine": machine(await find_binary(state_dir())), **repeats}
     if scope.shapes:
         results["scaling"] = await scaling.measure(scope.new_rig, scope.shapes, scope.sizes)
-    async with scope.new_rig() as rig:
-        results |= await _measure(scope, rig)
+    if not ON_ONE_SERVER.isdisjoint(scope.parts):
+        async with scope.new_rig() as rig:
+            results |= await _measure(scope, rig)
     if "aging" in scope.parts:
         async with scope.new_rig() as rig:
             results["aging"] = await aging.measure(rig, runs=aging.QUICK_RUNS if scope.is_quick else aging.RUNS)

@@ -42,7 +42,7 @@ MANY = "small runs"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--json", "file", type=click.File("w"), help="Write all figures to this file.")
+@click.option("--json", "file", type=click.File("w", lazy=False), help="Write all figures to this file.")
 @click.option("--repeat", type=click.IntRange(1, 100), default=3, show_default=True, help="Runs of each side.")
 @click.option("--only", "names", type=click.Choice(tuple(KNOBS)), multiple=True, help="This setting; can be repeated.")
 @click.option("--raw", "is_raw", is_flag=True, help="Measure the raw workflow instead of Whippletree.")

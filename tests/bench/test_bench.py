@@ -63,6 +63,20 @@ def test_refuses_a_part_that_does_not_exist() -> None:
     assert "narrow" in done.stderr
 
 
+def test_refuses_a_file_that_cannot_be_written_before_it_measures_for_half_an_hour() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bench", "--only", "wide", "--json", "/nonexistent/bench.json"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert "/nonexistent/bench.json" in done.stderr
+
+
 def test_names_every_promised_figure_when_nothing_was_measured() -> None:
     summary = summary_of({})
 
@@ -146,6 +160,7 @@ def test_sets_the_last_runs_of_a_server_beside_its_first(capsys: pytest.CaptureF
     results = {"machine": MACHINE, "aging": aged}
 
     summary = summary_of(results)
+    assert summary_of({"aging": aged | {"runs": 3}})["aged_over_new"] is None
     print_report(results, summary)
 
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in capsys.readouterr().out.splitlines()]
