@@ -90,7 +90,8 @@ class ServerProcess:
         if self._is_alive(record):
             if record is None:
                 raise Refusal(
-                    f"A Temporal server that lost its {self._record} still runs on the files beside it: end it."
+                    f"A Temporal server that lost its {self._record} still runs on the files beside it: "
+                    f"end the process that holds {self._alive} (fuser tells which)."
                 )
             return record
         self._dead = record
