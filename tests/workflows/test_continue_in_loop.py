@@ -1,6 +1,7 @@
 """An agent loop goes on in another workflow run when the history is long enough, and loses nothing on the way."""
 
 import asyncio
+import itertools
 from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
@@ -116,14 +117,21 @@ async def test_limits_of_steps_and_calls_hold_across_workflow_runs(impatient: Cl
 
 
 async def test_messages_on_the_way_are_applied_exactly_once(impatient: Client) -> None:
-    outcomes: dict[str, list[Any]] = {name: list(range(100)) for name in "ab"}
+    numbers = itertools.count()
     are_sent = False
 
-    def script(place: int, _: ModelRequest) -> Move:
+    async def something_new(_: object) -> int:
+        return next(numbers)
+
+    def script(place: int, _: ModelRequest) -> Move:  # However long the messages take, the loop is there for them.
         return call("ab"[place % 2]) if place < 19 or not are_sent else "done"
 
+    outcomes: dict[str, list[Any]] = {name: [something_new] for name in "ab"}
     async with loop_stage(impatient, script, outcomes=outcomes, delay_s=0.02) as it:
-        handle = await it.start(limits={"max_tokens": 1_000_000, "max_tool_calls": 100, "max_cost_usd": 10})
+        handle = await it.start(
+            limits={"max_tokens": 100_000_000, "max_tool_calls": 10_000, "max_cost_usd": 1000},
+            loop={"max_steps": 10_000},
+        )
         for number in range(5):
             await extend_twice(handle, Extension(message_id=f"m{number}", tool_calls=1))
             await asyncio.sleep(0.15)
@@ -132,7 +140,7 @@ async def test_messages_on_the_way_are_applied_exactly_once(impatient: Client) -
         trace = await trace_of_loop(result)
 
     assert result.status is LoopStatus.COMPLETED
-    assert result.budget.max_tool_calls == 105
+    assert result.budget.max_tool_calls == 10_005
     told = [event.data["message_id"] for event in trace if event.kind is TraceKind.BUDGET_EXTEND]
     assert told == [f"m{number}" for number in range(5)]
 
