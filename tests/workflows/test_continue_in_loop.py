@@ -172,14 +172,21 @@ async def _with_broken_pages(client: Client) -> LoopResult:
 
 
 async def test_a_cancel_between_workflow_runs_is_not_lost(impatient: Client) -> None:
-    async def slow(_: object) -> str:
-        await asyncio.sleep(0.05)
-        return "x"
+    numbers = itertools.count()
 
-    outcomes: dict[str, list[Any]] = {"a": [slow, *range(1, 50)]}
+    async def something_new(_: object) -> int:
+        await asyncio.sleep(0.02)
+        return next(numbers)
+
+    outcomes: dict[str, list[Any]] = {"a": [something_new]}
     async with loop_stage(impatient, until_asked("a"), outcomes=outcomes, toolkit=patient, delay_s=0.02) as it:
-        handle = await it.start(loop={"max_steps": 200})
-        await asyncio.sleep(1.0)
+        handle = await it.start(
+            limits={"max_tokens": 100_000_000, "max_tool_calls": 10_000, "max_cost_usd": 1000},
+            loop={"max_steps": 10_000},
+        )
+        async with asyncio.timeout(20):
+            while len(it.model.requests) < 12:  # noqa: ASYNC110 - what a scripted model was asked has no event
+                await asyncio.sleep(0.02)
         await handle.cancel()
         result = await asyncio.wait_for(handle.result(), 20)
 
