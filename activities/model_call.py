@@ -67,6 +67,5 @@ class ModelCalls:
             vault=self.guardrails.vault,
             guard=lambda: guarded.report,
         )
-        async with boundary:
-            with ledger.beating():
-                yield ModelCall(ledger, guarded, bounded)
+        async with boundary, ledger.beating():
+            yield ModelCall(ledger, guarded, bounded)

@@ -92,7 +92,7 @@ class RunActivities:
             return PASSED
         ledger = TryLedger.resume()
         async with ActivityBoundary(ledger, Usage, secrets=self._secrets, store=self._store):
-            with ledger.beating():
+            async with ledger.beating():
                 results = await loaded(request.results, request.stored, self._store, owner_of_activity())
                 verdict = await _judged(rule, request.model_copy(update={"results": results}), self._threads)
             if not isinstance(verdict, Verdict):

@@ -32,17 +32,15 @@ class StateActivities:
     async def keep_state(self, request: KeepRequest) -> KeepReply:
         """Keep a page of the state and one of the trace."""
         ledger = TryLedger.resume()
-        async with ActivityBoundary(ledger, Usage, secrets=self._secrets, store=self._store):
-            with ledger.beating():
-                return await self._keep(request)
+        async with ActivityBoundary(ledger, Usage, secrets=self._secrets, store=self._store), ledger.beating():
+            return await self._keep(request)
 
     @activity.defn
     async def load_state(self, request: LoadRequest) -> LoadReply:
         """Load pages of the state and return what they say together."""
         ledger = TryLedger.resume()
-        async with ActivityBoundary(ledger, Usage, secrets=self._secrets, store=self._store):
-            with ledger.beating():
-                pages = await side_by_side(self._get, request.pages)
+        async with ActivityBoundary(ledger, Usage, secrets=self._secrets, store=self._store), ledger.beating():
+            pages = await side_by_side(self._get, request.pages)
         whole = merged(pages)
         plan: str = whole.pop("plan", "")
         return LoadReply(state=_text(whole), plan=plan)

@@ -15,12 +15,14 @@ from activities.artifact_folders import Owner
 from activities.artifacts import ArtifactStore, owner_of
 from activities.call_context import CallContexts, RunningCall
 from activities.failures import ActivityBoundary, describe_validation
+from activities.first_step import within_if_it_waits
 from activities.guardrails.chain import GuardedModel, Guardrails
-from activities.guardrails.tool_values import Returned, given, reported, returned
+from activities.guardrails.tool_values import given, reported, returned
 from activities.model.bounded import BoundedModel
 from activities.model.request import Model
 from activities.rate_gate import RateGate
 from activities.stored_arguments import loaded
+from activities.tool_reply import Outcome, tool_reply
 from activities.tool_result import check_size, encode
 from activities.tool_signature import keywords_of
 from activities.tool_threads import ToolThreads
@@ -31,7 +33,6 @@ from harness.binding import reuse_key
 from harness.calls import ToolReply, ToolRequest
 from harness.catalog import USUAL_BACKOFF, Backoff, Effect, ToolRole
 from harness.errors import ErrorCode, NothingDoneError, ReportedError, ToolError
-from harness.usage import Usage
 
 _STRICTNESS = (Effect.READ, Effect.IDEMPOTENT_WRITE, Effect.WRITE)
 _PLAIN = frozenset({str, int, float, bool, type(None)})
@@ -64,7 +65,7 @@ class ToolActivities:
         self._contexts = CallContexts(store, self._guardrails.vault, secrets)
 
     @activity.defn(dynamic=True)
-    async def call_tool(self, args: Sequence[RawValue]) -> ToolReply:
+    async def call_tool(self, args: Sequence[RawValue]) -> ToolReply | RawValue:
         """Validate the arguments, run the tool that the activity type names, and return its result as JSON."""
         info, ledger = activity.info(), TryLedger.resume()
         ledger.has_begun = False
@@ -81,21 +82,21 @@ class ToolActivities:
             guard=lambda: guarded.report,
         )
         async with boundary:
-            with ledger.beating():
-                result = await self._call(info, request, guarded, ledger)
-        return _reply(ledger, model.usage, result)
+            try:
+                outcome = await within_if_it_waits(self._call(info, request, guarded, ledger), ledger.beating)
+            finally:
+                ledger.end()
+        return tool_reply(ledger, model.usage, outcome)
 
-    async def _call(
-        self, info: activity.Info, request: ToolRequest, model: GuardedModel, ledger: TryLedger
-    ) -> dict[str, Any]:
-        """Return the fields of the reply that tell the result."""
+    async def _call(self, info: activity.Info, request: ToolRequest, model: GuardedModel, ledger: TryLedger) -> Outcome:
+        """Return what the reply tells of the result."""
         tool, owner = self._find(info.activity_type), owner_of(info)
         node_id = info.activity_id.partition("@")[0]
         _refuse_changed(tool, request)
         arguments = await self._loaded(request, owner, node_id) if request.stored else request.arguments
         key = {"key": reuse_key(tool.spec, arguments)} if request.stored and tool.spec.is_reusable else {}
         if key and key["key"] in request.written:
-            return {**key, "is_reused": True}
+            return Outcome({**key, "is_reused": True})
         size = sum(each.artifact.size for each in request.stored)
         keywords = _validated(tool, await given(self._guardrails.vault, owner, arguments, size=size))
         if not self._gate.is_open(tool.spec.name, tool.spec.rate_limit):
@@ -119,9 +120,10 @@ class ToolActivities:
         told = await returned(self._guardrails.vault, owner, plain, data)
         if told.is_masked:
             check_size(tool, len(told.data), limit=request.max_result_bytes, node_id=node_id)
-        result = await self._result(tool, owner, told, inline_bytes=request.inline_bytes)
+        artifact = await self._kept(tool, owner, told.data, inline_bytes=request.inline_bytes)
         report = reported(told, model, where=f"{tool.spec.name} {node_id}")
-        return {**result, **key, **({"guard": report} if report else {})}
+        said = {**key, **({"guard": report} if report else {})}
+        return Outcome({**said, "artifact": artifact}) if artifact else Outcome(said, told.plain, told.data)
 
     async def _loaded(self, request: ToolRequest, owner: Owner, node_id: str) -> dict[str, JsonValue]:
         try:
@@ -129,22 +131,20 @@ class ToolActivities:
         except ToolError as error:
             raise ToolError(error.code, f"node {node_id!r}: {error.message}") from error
 
-    async def _result(self, tool: Tool, owner: Owner, told: Returned, *, inline_bytes: int) -> dict[str, Any]:
-        """Return the result as it travels; a report always travels whole, because the workflow must read it."""
-        plain, data = told.plain, told.data
+    async def _kept(self, tool: Tool, owner: Owner, data: bytes, *, inline_bytes: int) -> Artifact | None:
+        """Keep a result that is too large for the reply; a report always travels whole: the workflow must read it."""
         if len(data) <= inline_bytes or tool.spec.role is ToolRole.FINAL_SYNTHESIS:
-            return {"value": plain}
+            return None
         digest = await self._store.put(owner, data)
         preview = data[: 4 * PREVIEW_CHARS].decode(errors="ignore")[:PREVIEW_CHARS]
-        return {"artifact": Artifact(digest=digest, size=len(data), preview=preview)}
+        return Artifact(digest=digest, size=len(data), preview=preview)
 
     async def _run(self, tool: Tool, keywords: dict[str, Any]) -> Any:  # noqa: ANN401 - a tool's own type
         limit_s = tool.spec.timeout.total_seconds()
         try:
             if not tool.is_async:
                 return await self._threads.run(lambda: tool.function(**keywords), limit_s=limit_s)
-            async with asyncio.timeout(limit_s):
-                return await tool.function(**keywords)
+            return await within_if_it_waits(tool.function(**keywords), lambda: asyncio.timeout(limit_s))
         except ReportedError as exc:
             if tool.spec.effect is not Effect.WRITE:
                 raise
@@ -164,16 +164,6 @@ class ToolActivities:
             known = ", ".join(sorted(self._tools))
             raise ToolError(ErrorCode.UNKNOWN_TOOL, f"this worker has no tool {name!r}; it has {known}")
         return tool
-
-
-def _reply(ledger: TryLedger, usage: Usage, result: dict[str, Any]) -> ToolReply:
-    """Build the reply with the fields that say something only: each byte is kept in history."""
-    told: dict[str, Any] = {"latency_ms": ledger.latency_ms, "queue_ms": ledger.queue_ms, "tries": ledger.tries}
-    if usage.model:
-        told["usage"] = usage
-    if ledger.try_number > 1:
-        told["try_number"] = ledger.try_number
-    return ToolReply(**result, **{name: value for name, value in told.items() if value})
 
 
 def _refuse_changed(tool: Tool, request: ToolRequest) -> None:

@@ -6,7 +6,7 @@ Temporal adds no history event for a server-side retry, so the try that ends the
 import asyncio
 import random
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from weakref import WeakKeyDictionary
@@ -111,7 +111,7 @@ class TryLedger:
         """Take no more messages: a thread that was given up may still send some."""
         self._is_over = True
 
-    def beating(self) -> AbstractContextManager[None]:
+    def beating(self) -> AbstractAsyncContextManager[None]:
         """Heartbeat while the body runs on the event loop: cancellation and crash detection travel on it."""
         return _Beating(self)
 
@@ -124,10 +124,10 @@ class _Beating:
         loop = asyncio.get_running_loop()
         self._beats = _BEATS.get(loop) or _BEATS.setdefault(loop, Beats(_INTERVAL_S))
 
-    def __enter__(self) -> None:
+    async def __aenter__(self) -> None:
         """Begin the body."""
         self._beat = self._beats.start(self._ledger.heartbeat)
 
-    def __exit__(self, *_: object) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._beats.stop(self._beat)
         self._ledger.end()

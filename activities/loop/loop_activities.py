@@ -51,11 +51,10 @@ class LoopActivities:
     async def begin_loop(self, request: BeginRequest) -> BeginReply:
         """Check and mask the goal, and keep the frame."""
         ledger, findings = TryLedger.resume(), Findings()
-        async with self._boundary(ledger, guard=lambda: findings.report):
-            with ledger.beating():
-                await self._guardrails.check_goal(request.goal, findings)
-                frame = await frame_of(request, self._store, self._guardrails.vault)
-                kept = await self._shelf.put(frame)
+        async with self._boundary(ledger, guard=lambda: findings.report), ledger.beating():
+            await self._guardrails.check_goal(request.goal, findings)
+            frame = await frame_of(request, self._store, self._guardrails.vault)
+            kept = await self._shelf.put(frame)
         tokens = Scene(frame, Conversation(), {}).base_tokens
         return reply_of(BeginReply, ledger, frame=kept, prompt_tokens=tokens, guard=findings.report)
 
@@ -85,19 +84,17 @@ class LoopActivities:
     async def remember(self, request: MemoryRequest) -> MemoryReply:
         """Keep a fact."""
         ledger = TryLedger.resume()
-        async with self._boundary(ledger):
-            with ledger.beating():
-                done = remember(await self._shelf.facts(request.facts), request.arguments)
-                kept = await self._shelf.put_facts(done.facts)
+        async with self._boundary(ledger), ledger.beating():
+            done = remember(await self._shelf.facts(request.facts), request.arguments)
+            kept = await self._shelf.put_facts(done.facts)
         return reply_of(MemoryReply, ledger, facts=kept, value=done.told, is_new=done.is_new)
 
     @activity.defn(name="recall_fact")
     async def recall(self, request: MemoryRequest) -> MemoryReply:
         """Return a fact."""
         ledger = TryLedger.resume()
-        async with self._boundary(ledger):
-            with ledger.beating():
-                value = recall(await self._shelf.facts(request.facts), request.arguments)
+        async with self._boundary(ledger), ledger.beating():
+            value = recall(await self._shelf.facts(request.facts), request.arguments)
         return reply_of(MemoryReply, ledger, facts=request.facts, value=value)
 
     def _boundary(self, ledger: TryLedger, guard: Callable[[], GuardReport | None] = lambda: None) -> ActivityBoundary:

@@ -97,7 +97,7 @@ def test_an_event_loop_that_has_ended_is_forgotten() -> None:
     env.info = replace(env.info, attempt=1)
 
     async def call() -> None:
-        with TryLedger.resume().beating():
+        async with TryLedger.resume().beating():
             await asyncio.sleep(0)
 
     loop = asyncio.new_event_loop()

@@ -50,8 +50,10 @@ async def call(
     (payload,) = DATA_CONVERTER.payload_converter.to_payloads([asked])
     served = ToolActivities({tool.spec.name: tool}, OpenAIModel(WorkerSettings()), MEMORY, secrets=secrets)
     reply = await (env or environment(tool)).run(served.call_tool, [RawValue(payload)])
-    assert isinstance(reply, ToolReply)
-    return reply
+    (sent,) = DATA_CONVERTER.payload_converter.to_payloads([reply])
+    received = DATA_CONVERTER.payload_converter.from_payload(sent, ToolReply)
+    assert isinstance(received, ToolReply)
+    return received
 
 
 async def failure(tool: Tool, arguments: Mapping[str, JsonValue] | None = None, **how: Any) -> ApplicationError:
