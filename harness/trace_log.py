@@ -59,8 +59,13 @@ class Trace(Sequence[TraceEvent]):
     def json(self) -> bytes:
         """Return the JSON list of the events."""
         if self._json is None:
-            self._json = b"[%b]" % b",".join(self.texts)
+            self._json = b"".join(self.pieces)
         return self._json
+
+    @property
+    def pieces(self) -> tuple[bytes, ...]:
+        """Return the JSON list of the events in pieces, for whoever puts it into something larger."""
+        return (b"[", b",".join(self.texts), b"]") if self._json is None else (self._json,)
 
     @property
     def size(self) -> int:

@@ -100,14 +100,15 @@ class _LeanJSON(PydanticJSONPlainPayloadConverter):
 
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:  # noqa: ANN401 - as the base class
         """See base class."""
-        if len(payload.data) < _LARGE:
+        data = payload.data  # a copy, each time
+        if len(data) < _LARGE:
             if type_hint is not None and hasattr(type_hint, "__pydantic_validator__"):
-                return type_hint.__pydantic_validator__.validate_json(payload.data)
+                return type_hint.__pydantic_validator__.validate_json(data)
             return super().from_payload(payload, type_hint)
         with no_collection():
             place = place_of_trace(payload)
             if place is not None and isinstance(type_hint, type) and issubclass(type_hint, RunResult | LoopResult):
-                return read_without_trace(type_hint, payload.data, place)
+                return read_without_trace(type_hint, data, place)
             return super().from_payload(payload, type_hint)
 
     def payload_of(self, value: Any) -> Payload:  # noqa: ANN401 - as the base class

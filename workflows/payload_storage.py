@@ -79,12 +79,11 @@ def external_storage(store: ArtifactStore, threshold: int) -> ExternalStorage:
 
     def select(context: StorageDriverSelectContext, payload: Payload) -> StorageDriver | None:
         limit = max(threshold, _taken_mark(payload))
-        if payload.ByteSize() <= limit:
+        is_small = payload.ByteSize() <= limit
+        if is_small:
             payload.metadata.pop(TRACE_PLACE, None)  # it stays inline, where Temporal's own tools show no marked JSON
-        # The details of a heartbeat: they do not enter history, and a store that fails must not cancel the activity.
-        if isinstance(context.target, StorageDriverActivityInfo):
-            return None
-        return driver if payload.ByteSize() > limit else None
+        # The details of a heartbeat do not enter history, and a store that fails must not cancel the activity.
+        return None if is_small or isinstance(context.target, StorageDriverActivityInfo) else driver
 
     # Each payload passes the selector, which takes the mark away: Temporal's own tools show no marked JSON.
     return ExternalStorage(drivers=[driver], driver_selector=select, payload_size_threshold=0)
@@ -92,7 +91,7 @@ def external_storage(store: ArtifactStore, threshold: int) -> ExternalStorage:
 
 def stays_inline(payload: Payload, threshold: int) -> bool:
     """Return whether a payload surely passes the storage as it is: it is small, and no mark is to be taken away."""
-    return payload.ByteSize() <= threshold and INLINE_LIMIT not in payload.metadata
+    return INLINE_LIMIT not in payload.metadata and payload.ByteSize() <= threshold
 
 
 def may_be_reference(payload: Payload) -> bool:

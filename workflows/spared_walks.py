@@ -59,7 +59,13 @@ def _ours(data_converter: DataConverter) -> StoringConverter | None:
 
 def _is_small(completion: WorkflowActivationCompletion, threshold: int) -> bool:
     """Return whether every payload surely stays as it is: none is large, and none has a mark to be taken away."""
-    parts: list[Message] = [completion]
-    if completion.ByteSize() > threshold:
-        parts = [completion.failed, *completion.successful.commands]
-    return all(part.ByteSize() <= threshold for part in parts) and _MARK not in completion.SerializeToString()
+    commands = completion.successful.commands
+    if commands and INLINE_LIMIT in commands[-1].complete_workflow_execution.result.metadata:
+        return False  # the result of a run, whose megabytes need not be looked through
+    data = completion.SerializeToString()
+    if _MARK in data:
+        return False
+    if len(data) <= threshold:
+        return True
+    parts: list[Message] = [completion.failed, *commands]
+    return all(part.ByteSize() <= threshold for part in parts)
