@@ -26,6 +26,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.artifacts import ArtifactStore
 from harness.artifact import INLINE_BYTES
+from harness.calls import PlanReply
 from harness.encoded import Encoded, encoded_whole, read_without_trace
 from harness.errors import ErrorCode
 from harness.loop import LoopResult, LoopView
@@ -34,6 +35,7 @@ from harness.message_fit import encode_result
 from harness.run import RunResult, RunView
 from harness.trace_log import TraceSlice
 from workflows.garbage import no_collection
+from workflows.last_written import LastWritten
 from workflows.payload_storage import INLINE_LIMIT, TRACE_PLACE, external_storage, place_of_trace
 from workflows.storing_converter import StoringConverter
 
@@ -60,6 +62,8 @@ _ENCODERS: dict[type, Callable[[Any], Encoded]] = {
 """Values with a trace, which is JSON already; results are cut where they would not fit into a message."""
 _JSON = Payload(metadata={"encoding": b"json/plain"})
 _ANYTHING = SchemaSerializer(any_schema())
+_WRITTEN = LastWritten()
+"""Plans: they are read by whoever has written them, more often than not."""
 
 
 class LeanPayloadConverter(CompositePayloadConverter):
@@ -106,6 +110,8 @@ class _LeanJSON(PydanticJSONPlainPayloadConverter):
                 return type_hint.__pydantic_validator__.validate_json(data)
             return super().from_payload(payload, type_hint)
         with no_collection():
+            if (known := _WRITTEN.of(type_hint, data)) is not None:
+                return known
             place = place_of_trace(payload)
             if place is not None and isinstance(type_hint, type) and issubclass(type_hint, RunResult | LoopResult):
                 return read_without_trace(type_hint, data, place)
@@ -119,6 +125,8 @@ class _LeanJSON(PydanticJSONPlainPayloadConverter):
         payload = Payload()
         payload.CopyFrom(_JSON)  # a third of the time that it takes to say the encoding in words
         payload.data = data
+        if len(data) >= _LARGE and isinstance(value, PlanReply):
+            _WRITTEN.remember(value, data)
         limit = _INLINE_LIMITS.get(type(value))
         if limit:
             payload.metadata[INLINE_LIMIT] = str(limit).encode()
