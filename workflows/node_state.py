@@ -1,7 +1,6 @@
 """What a run knows of one node so far."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from temporalio import workflow
 
@@ -81,12 +80,15 @@ class NodeState:
         return NodeProgress.model_validate({"status": self.status, **told})
 
     def report(self) -> NodeReport:
-        """Return the node for results and queries, with the fields that say something only."""
-        told: dict[str, Any] = {} if self.usage is NO_USAGE else {"usage": self.usage}
-        if self.error is not None or self.error_code is not None:
-            told |= {"error": self.error, "error_code": self.error_code}
-        if self.reused:
-            told["reused"] = True
+        """Return the node for results and queries."""
         return NodeReport(
-            node=self.node, role=self.role, status=self.status, tries=self.tries, latency_ms=self.latency_ms, **told
+            node=self.node,
+            role=self.role,
+            status=self.status,
+            tries=self.tries,
+            usage=self.usage,
+            latency_ms=self.latency_ms,
+            error=self.error,
+            error_code=self.error_code,
+            reused=self.reused,
         )

@@ -135,3 +135,19 @@ async def test_a_failure_or_an_answer_that_is_large_is_walked() -> None:
     for task in (failed, answered):
         with pytest.raises(AssertionError, match="encode was called"):
             await spared_walks.encode_completion(task, converter(), False, 3)
+
+
+@pytest.mark.parametrize("data", [SMALL, LARGE, b"4" * 6000], ids=["small", "inline all the same", "stored"])
+async def test_the_result_of_a_run_goes_out_as_the_sdk_alone_would_have_it(data: bytes) -> None:
+    def ending() -> WorkflowActivationCompletion:
+        task = completion(payload(SMALL))
+        result = payload(data, **{INLINE_LIMIT: b"5000"})
+        task.successful.commands.add().complete_workflow_execution.result.CopyFrom(result)
+        return task
+
+    ours, theirs, both = ending(), ending(), converter()
+    await spared_walks.encode_completion(ours, both, False, 3)
+    await spared_walks._encode(theirs, both, False, 3)
+
+    assert ours == theirs
+    assert INLINE_LIMIT not in ours.successful.commands[-1].complete_workflow_execution.result.metadata
