@@ -1,7 +1,8 @@
 """What a run has left in history, over its whole chain of workflow runs."""
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
@@ -41,6 +42,19 @@ async def history_size(client: Client, workflow_id: str) -> HistorySize:
         runs=len(infos),
         largest_run_events=max(info.history_length for info in infos),
         largest_run_bytes=max(info.history_size_bytes for info in infos),
+    )
+
+
+def middle_of(sizes: Sequence[HistorySize]) -> HistorySize:
+    """Return the size of the run in the middle by events, with the longest workflow run of all.
+
+    How many workflow tasks a run takes depends on timing, so one run tells little.
+    """
+    middle = sorted(sizes, key=lambda size: size.events)[(len(sizes) - 1) // 2]
+    return replace(
+        middle,
+        largest_run_events=max(size.largest_run_events for size in sizes),
+        largest_run_bytes=max(size.largest_run_bytes for size in sizes),
     )
 
 

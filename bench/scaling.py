@@ -12,7 +12,7 @@ from statistics import median
 
 from bench.contenders import BARE_RAW, CALLS_BEFORE, OURS, RAW, Contender
 from bench.failure import Unsupported
-from bench.history import history_parts
+from bench.history import history_parts, middle_of
 from bench.measure import Record, Rig, Series, Team, in_turn, say, warm_up
 
 SHAPES = ("wide", "deep", "diamond")
@@ -85,7 +85,8 @@ def _raw(case: Case) -> tuple[Contender, ...]:
 
 async def _figures(team: Team, series: Series, nodes: int) -> Record:
     last = series.samples[-1]
-    history, stored = await team.history(last), await team.stored(last)
+    history = middle_of([await team.history(sample) for sample in series.samples])
+    stored = await team.stored(last)
     record: Record = {
         "seconds": round(series.median_s, 4),
         "all_seconds": [round(sample.seconds, 4) for sample in series.samples],
