@@ -4,6 +4,7 @@ import asyncio
 import io
 import logging
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from cli.interrupts import Interrupts
 
 Command = Callable[["Interrupts"], Awaitable[ExitCode]]
+_NO_SERVER = "Worker validation failed"
+"""How the SDK's error begins when a worker that starts finds no server, after twenty seconds, or not its namespace."""
+_REASON = re.compile(r'message: "([^"]+)"')
 
 
 def guarded(action: Callable[[], object]) -> int:
@@ -98,6 +102,10 @@ async def _interruptible(command: Command) -> ExitCode:
             return ExitCode.CANCELLED
         except RPCError as error:
             raise _refusal(error) from error
+        except RuntimeError as error:
+            if not str(error).startswith(_NO_SERVER):
+                raise
+            raise _refusal_of_worker(error) from error
         finally:
             await asyncio.sleep(0.05)  # lets the SDK put its last call to rest
 
@@ -110,3 +118,12 @@ def _refusal(error: Exception) -> Refusal:
     if status in {RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.NOT_FOUND}:
         return Refusal(f"The Temporal server refuses: {error}. Correct TEMPORAL_NAMESPACE, the key or the profile.")
     return Refusal(f"The Temporal server failed: {error}", ExitCode.FAILED)
+
+
+def _refusal_of_worker(error: RuntimeError) -> Refusal:
+    """Say what a worker means that has found no server where one has just been."""
+    reason = _REASON.search(str(error))
+    told = reason[1] if reason else str(error)
+    return Refusal(
+        f"The Temporal server failed while the worker started: {told}. Give the command again.", ExitCode.FAILED
+    )

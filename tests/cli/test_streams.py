@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from cli import starting
+from cli.exit_codes import ExitCode
 from cli.plain_text import say
-from cli.process import guarded
+from cli.process import execute, guarded
 from cli.progress import Lines, choose_progress
 from tests.cli.conftest import CommandLine
 from tests.cli.shell import Shell
@@ -111,3 +112,15 @@ def test_bytes_that_are_not_utf_8_are_no_obstacle(tmp_path: Path) -> None:
     done = shell.run("--goal", "anything", ANY="\udcff", PWD=str(shell.directory))
 
     assert done.returncode == 0, done.stderr
+
+
+def test_a_server_that_is_lost_while_a_worker_starts_is_one_line_and_no_internal_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def command(_: object) -> ExitCode:
+        status = 'Status { code: Unavailable, message: "tcp connect error", source: None }'
+        raise RuntimeError(f"Worker validation failed: Namespace default could not be described: {status}")
+
+    assert guarded(lambda: execute(command)) == ExitCode.FAILED
+    told = "The Temporal server failed while the worker started: tcp connect error. Give the command again.\n"
+    assert capsys.readouterr().err == told
