@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import AbstractAsyncContextManager
-from functools import partial
 from types import CoroutineType, coroutine
 from typing import Any, TypeVar
 
@@ -16,33 +15,46 @@ async def within_if_it_waits(call: Awaitable[T], context: Callable[[], AbstractA
 
     Args:
         call: What to do. It runs in the current task, whose cancellation reaches it.
-        context: Makes the context.
+        context: Makes the context. What has been spent until then is for the context to know.
     """
     if not isinstance(call, CoroutineType):
         async with context():
             return await call
+    first: list[object] = []
     try:
-        awaited = call.send(None)
+        first.append(call.send(None))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return] # what the coroutine has returned
-    async with context():
-        return await _rest(call, awaited)
+    try:
+        async with context():
+            return await _rest(call, first)
+    finally:
+        call.close()  # which does nothing, unless nobody has waited for its end
 
 
 @coroutine
-def _rest(call: "CoroutineType[Any, Any, T]", awaited: object) -> Generator[Any, Any, T]:
-    """Go on with a call that waits for something, as `yield from` would have done from its beginning (PEP 380)."""
-    while True:
-        try:
-            sent = yield awaited
-        except GeneratorExit:
-            call.close()
-            raise
-        except BaseException as error:  # noqa: BLE001 - it is for the call: a cancellation above all
-            go_on = partial(call.throw, error)
-        else:
-            go_on = partial(call.send, sent)
-        try:
-            awaited = go_on()
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return] # what the coroutine has returned
+def _rest(call: "CoroutineType[Any, Any, T]", first: list[object]) -> Generator[Any, Any, T]:
+    """Go on with a call that waits for something, as `yield from` would have done from its beginning (PEP 380).
+
+    Args:
+        call: What has been started.
+        first: What it waits for, which is taken: no frame keeps a future longer than the call does, nor its result.
+    """
+    awaited: object = first.pop()
+    step: Callable[[Any], object] = call.send
+    given: Any = None
+    try:
+        while True:
+            try:
+                given, step = (yield awaited), call.send
+            except GeneratorExit:
+                raise  # whoever has begun the call closes it
+            except BaseException as error:  # noqa: BLE001 - it is for the call: a cancellation above all
+                given, step = error, call.throw
+            awaited = None
+            try:
+                awaited = step(given)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return] # what the coroutine has returned
+    finally:
+        del given, step  # an error has this frame in its traceback, and would keep itself alive

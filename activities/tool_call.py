@@ -144,7 +144,8 @@ class ToolActivities:
         try:
             if not tool.is_async:
                 return await self._threads.run(lambda: tool.function(**keywords), limit_s=limit_s)
-            return await within_if_it_waits(tool.function(**keywords), lambda: asyncio.timeout(limit_s))
+            deadline = asyncio.get_running_loop().time() + limit_s
+            return await within_if_it_waits(tool.function(**keywords), lambda: asyncio.timeout_at(deadline))
         except ReportedError as exc:
             if tool.spec.effect is not Effect.WRITE:
                 raise

@@ -125,7 +125,9 @@ class _Beating:
         self._beats = _BEATS.get(loop) or _BEATS.setdefault(loop, Beats(_INTERVAL_S))
 
     async def __aenter__(self) -> None:
-        """Begin the body."""
+        """Begin the body, which may be late: the call has not waited for anything before."""
+        if self._ledger.latency_ms >= _INTERVAL_S * 1000:
+            self._ledger.heartbeat()
         self._beat = self._beats.start(self._ledger.heartbeat)
 
     async def __aexit__(self, *_: object) -> None:

@@ -46,7 +46,7 @@ async def history_size(client: Client, workflow_id: str) -> HistorySize:
 
 
 def middle_of(sizes: Sequence[HistorySize]) -> HistorySize:
-    """Return the size of the run in the middle by events, with the longest workflow run of all.
+    """Return the size of the run in the middle by events, of two the smaller, with the longest workflow run of all.
 
     How many workflow tasks a run takes depends on timing, so one run tells little.
     """

@@ -85,8 +85,7 @@ def _raw(case: Case) -> tuple[Contender, ...]:
 
 async def _figures(team: Team, series: Series, nodes: int) -> Record:
     last = series.samples[-1]
-    history = middle_of([await team.history(sample) for sample in series.samples])
-    stored = await team.stored(last)
+    history, stored = middle_of([await team.history(each) for each in series.samples]), await team.stored(last)
     record: Record = {
         "seconds": round(series.median_s, 4),
         "all_seconds": [round(sample.seconds, 4) for sample in series.samples],

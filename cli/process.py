@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 Command = Callable[["Interrupts"], Awaitable[ExitCode]]
 _NO_SERVER = "Worker validation failed"
 """How the SDK's error begins when a worker that starts finds no server, after twenty seconds, or not its namespace."""
-_REASON = re.compile(r'message: "([^"]+)"')
+_STATUS, _REASON = re.compile(r"code: (\w+)"), re.compile(r'message: "([^"]+)"')
+_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def guarded(action: Callable[[], object]) -> int:
@@ -112,18 +113,19 @@ async def _interruptible(command: Command) -> ExitCode:
 
 def _refusal(error: Exception) -> Refusal:
     """Say what a server that answers with an error means."""
-    from temporalio.service import RPCError, RPCStatusCode
+    from temporalio.service import RPCError
 
-    status = error.status if isinstance(error, RPCError) else None
-    if status in {RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.NOT_FOUND}:
-        return Refusal(f"The Temporal server refuses: {error}. Correct TEMPORAL_NAMESPACE, the key or the profile.")
-    return Refusal(f"The Temporal server failed: {error}", ExitCode.FAILED)
+    return _refusal_of(error.status.name if isinstance(error, RPCError) else "", str(error))
 
 
 def _refusal_of_worker(error: RuntimeError) -> Refusal:
-    """Say what a worker means that has found no server where one has just been."""
-    reason = _REASON.search(str(error))
-    told = reason[1] if reason else str(error)
-    return Refusal(
-        f"The Temporal server failed while the worker started: {told}. Give the command again.", ExitCode.FAILED
-    )
+    """Say what a worker means that has found no server, or not its namespace, when it started."""
+    status, message = _STATUS.search(str(error)), _REASON.search(str(error))
+    return _refusal_of(_WORD.sub("_", status[1]).upper() if status else "", message[1] if message else str(error))
+
+
+def _refusal_of(status: str, told: str) -> Refusal:
+    told = told.rstrip(".")
+    if status in {"UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND"}:
+        return Refusal(f"The Temporal server refuses: {told}. Correct TEMPORAL_NAMESPACE, the key or the profile.")
+    return Refusal(f"The Temporal server failed: {told}", ExitCode.FAILED)

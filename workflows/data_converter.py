@@ -63,7 +63,7 @@ _ENCODERS: dict[type, Callable[[Any], Encoded]] = {
 _JSON = Payload(metadata={"encoding": b"json/plain"})
 _ANYTHING = SchemaSerializer(any_schema())
 _WRITTEN = LastWritten()
-"""Plans: they are read by whoever has written them, more often than not."""
+"""Plans: they are read where they were written, more often than not."""
 
 
 class LeanPayloadConverter(CompositePayloadConverter):
@@ -110,7 +110,7 @@ class _LeanJSON(PydanticJSONPlainPayloadConverter):
                 return type_hint.__pydantic_validator__.validate_json(data)
             return super().from_payload(payload, type_hint)
         with no_collection():
-            if (known := _WRITTEN.of(type_hint, data)) is not None:
+            if (known := _WRITTEN.take(type_hint, data)) is not None:
                 return known
             place = place_of_trace(payload)
             if place is not None and isinstance(type_hint, type) and issubclass(type_hint, RunResult | LoopResult):

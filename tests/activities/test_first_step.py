@@ -1,8 +1,10 @@
 """A call enters its context only when it comes to wait, and behaves in it as if it had been awaited there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+import gc
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from contextlib import asynccontextmanager, suppress
+from weakref import ref
 
 import pytest
 
@@ -160,8 +162,89 @@ async def test_a_call_that_nobody_waits_for_any_more_is_closed() -> None:
         finally:
             closed.append("closed")
 
-    waiting = within_if_it_waits(call(), Contexts())
+    inner = call()
+    waiting = within_if_it_waits(inner, Contexts())
     waiting.send(None)  # the first step, by hand: as an event loop that ends meanwhile
     waiting.close()
 
     assert closed == ["closed"]
+    assert inner.cr_frame is None
+
+
+async def test_a_call_whose_context_cannot_be_entered_is_closed() -> None:
+    closed: list[str] = []
+
+    async def call() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            closed.append("closed")
+
+    @asynccontextmanager
+    async def broken() -> AsyncIterator[None]:
+        raise LookupError("no context")
+        yield
+
+    inner = call()
+    with pytest.raises(LookupError, match="no context"):
+        await within_if_it_waits(inner, broken)
+    assert closed == ["closed"]
+
+
+class Large:
+    """Stands for what is large."""
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """Leave what has no references but its own to nobody."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def in_a_thread_that_fails() -> None:
+    raise LookupError
+
+
+@pytest.mark.usefixtures("no_collector")
+@pytest.mark.parametrize("limit_s", [5, 0.01], ids=["failed", "out of time"])
+async def test_what_a_failed_call_had_is_freed_at_once(limit_s: float) -> None:
+    known: list[ref[Large]] = []
+
+    async def call() -> None:
+        large = Large()
+        known.append(ref(large))
+        await (asyncio.to_thread(in_a_thread_that_fails) if limit_s > 1 else asyncio.sleep(60))
+
+    async def failing() -> None:
+        with suppress(LookupError, TimeoutError):
+            await within_if_it_waits(call(), lambda: asyncio.timeout(limit_s))
+
+    await asyncio.create_task(failing())
+    await asyncio.sleep(0)
+
+    assert known[0]() is None
+
+
+@pytest.mark.usefixtures("no_collector")
+async def test_what_a_call_has_waited_for_first_is_freed_before_it_ends() -> None:
+    known: list[ref[Large]] = []
+
+    async def load() -> None:
+        loaded: asyncio.Future[Large] = asyncio.get_running_loop().create_future()
+
+        def arrive() -> None:
+            large = Large()
+            known.append(ref(large))
+            loaded.set_result(large)
+
+        asyncio.get_running_loop().call_soon(arrive)
+        await loaded
+
+    async def call() -> bool:
+        await load()
+        await asyncio.sleep(0)
+        return known[0]() is None
+
+    assert await within_if_it_waits(call(), Contexts())

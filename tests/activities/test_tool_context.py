@@ -143,6 +143,59 @@ async def test_heartbeats_in_quick_succession_are_few_and_the_last_message_count
     assert 1 <= len(beats) <= 10
 
 
+async def test_a_tool_that_has_ended_without_waiting_says_no_more() -> None:
+    contexts: list[ToolContext] = []
+
+    @tool()
+    async def quick(context: ToolContext) -> int:
+        """End at once, and leave the context to somebody."""
+        contexts.append(context)
+        return 1
+
+    env, beats = environment(quick), list[tuple[Any, ...]]()
+    env.on_heartbeat = lambda *details: beats.append(details)
+
+    await call(quick, env=env)
+    contexts[0].heartbeat("too late")
+    await asyncio.sleep(0.01)  # a heartbeat goes through the event loop
+
+    assert beats == []
+
+
+@pytest.mark.parametrize("first_s", [0.06, 0.2], ids=["within the limit", "beyond it"])
+async def test_time_that_a_tool_spends_before_it_first_waits_counts(first_s: float) -> None:
+    ends: list[str] = []
+
+    @tool(timeout=timedelta(seconds=0.1))
+    async def slow(seconds: float) -> str:
+        """Keep the event loop, and then wait."""
+        time.sleep(seconds)  # noqa: ASYNC251 - what a tool should not do, and does
+        await asyncio.sleep(0.06)
+        ends.append("late")
+        return "late"
+
+    error = await failure(slow, {"seconds": first_s})
+
+    assert error.type == ErrorCode.TIMEOUT
+    assert ends == []
+
+
+async def test_a_tool_that_has_kept_the_event_loop_beats_as_soon_as_it_waits() -> None:
+    @tool()
+    async def slow() -> int:
+        """Keep the event loop, and then wait."""
+        time.sleep(1.01)  # noqa: ASYNC251 - what a tool should not do, and does
+        await asyncio.sleep(0.01)
+        return 1
+
+    env, beats = environment(slow), list[tuple[Any, ...]]()
+    env.on_heartbeat = lambda *details: beats.append(details)
+
+    await call(slow, env=env)
+
+    assert len(beats) == 1
+
+
 @tool(timeout=timedelta(seconds=0.2))
 def stubborn(context: ToolContext) -> str:
     """Work until told to stop."""

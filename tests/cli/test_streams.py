@@ -114,13 +114,35 @@ def test_bytes_that_are_not_utf_8_are_no_obstacle(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_server_that_is_lost_while_a_worker_starts_is_one_line_and_no_internal_error(
-    capsys: pytest.CaptureFixture[str],
+CORRECT = "Correct TEMPORAL_NAMESPACE, the key or the profile."
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "code", "told"),
+    [
+        ("Unavailable", "tcp connect error", ExitCode.FAILED, "The Temporal server failed: tcp connect error\n"),
+        (
+            "NotFound",
+            "Namespace nope is not found.",
+            ExitCode.USAGE,
+            f"The Temporal server refuses: Namespace nope is not found. {CORRECT}\n",
+        ),
+        (
+            "PermissionDenied",
+            "Request unauthorized.",
+            ExitCode.USAGE,
+            f"The Temporal server refuses: Request unauthorized. {CORRECT}\n",
+        ),
+    ],
+)
+def test_a_worker_that_finds_no_server_or_not_its_namespace_is_no_internal_error(
+    status: str, message: str, code: ExitCode, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def command(_: object) -> ExitCode:
-        status = 'Status { code: Unavailable, message: "tcp connect error", source: None }'
-        raise RuntimeError(f"Worker validation failed: Namespace default could not be described: {status}")
+        detail = f'Status {{ code: {status}, message: "{message}", source: None }}'
+        raise RuntimeError(
+            f"Worker validation failed: Namespace nope was not found or could not be described: {detail}"
+        )
 
-    assert guarded(lambda: execute(command)) == ExitCode.FAILED
-    told = "The Temporal server failed while the worker started: tcp connect error. Give the command again.\n"
+    assert guarded(lambda: execute(command)) == code
     assert capsys.readouterr().err == told

@@ -1,12 +1,16 @@
 """A large plan is not read again where it was written, and a run cannot tell the difference."""
 
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from harness.calls import PlanReply
+from harness.errors import ErrorCode
+from harness.guardrail import Flag, Guardrail, GuardReport
 from harness.plan import Plan
-from harness.usage import Usage
+from harness.usage import TryRecord, Usage
 from tests.builders import node
 from workflows import data_converter
 from workflows.data_converter import DATA_CONVERTER
@@ -17,7 +21,11 @@ CONVERTER = DATA_CONVERTER.payload_converter
 
 def reply(nodes: int, *, tokens: int = 5) -> PlanReply:
     plan = Plan(nodes=tuple(node(f"n{number}", "report") for number in range(nodes)))
-    return PlanReply(plan=plan, usage=Usage(model="m", input_tokens=tokens))
+    usage = Usage(model="m", input_tokens=tokens, cost_usd=Decimal("0.10"))
+    failed = TryRecord(number=1, code=ErrorCode.TIMEOUT, message="late", usage=usage, started_at=datetime.now(UTC))
+    flag = Flag(guardrail=Guardrail.INJECTION, where="goal", detail="role")
+    guard = GuardReport(ran=(Guardrail.INJECTION,), flags=(flag,))
+    return PlanReply(plan=plan, usage=usage, tries=(failed,), try_number=2, guard=guard)
 
 
 def there_and_back(value: PlanReply) -> Any:
@@ -63,13 +71,12 @@ def test_only_the_same_bytes_are_the_same_value() -> None:
     assert [one is other for one, other in zip(written[1:], others, strict=True)] == [True, True]
 
 
-def test_few_values_are_kept_and_only_their_own_class_is_given() -> None:
+def test_few_values_are_kept_and_each_is_given_once_for_its_own_class() -> None:
     known, written = LastWritten(), [reply(1, tokens=tokens) for tokens in range(9)]
     for number, value in enumerate(written):
         known.remember(value, b"%d" % number)
 
-    found = [known.of(PlanReply, b"%d" % number) for number in range(9)]
-
-    assert found == [None] * 5 + written[5:]
-    assert known.of(Plan, b"8") is None
-    assert known.of(None, b"8") is None
+    assert known.take(Plan, b"8") is None
+    assert known.take(None, b"8") is None
+    assert [known.take(PlanReply, b"%d" % number) for number in range(9)] == [None] * 5 + written[5:]
+    assert [known.take(PlanReply, b"%d" % number) for number in range(9)] == [None] * 9
