@@ -145,7 +145,9 @@ class ToolActivities:
             if not tool.is_async:
                 return await self._threads.run(lambda: tool.function(**keywords), limit_s=limit_s)
             deadline = asyncio.get_running_loop().time() + limit_s
-            return await within_if_it_waits(tool.function(**keywords), lambda: asyncio.timeout_at(deadline))
+            value = await within_if_it_waits(tool.function(**keywords), lambda: asyncio.timeout_at(deadline))
+            await _cancelled_if_so()
+            return value
         except ReportedError as exc:
             if tool.spec.effect is not Effect.WRITE:
                 raise
@@ -165,6 +167,13 @@ class ToolActivities:
             known = ", ".join(sorted(self._tools))
             raise ToolError(ErrorCode.UNKNOWN_TOOL, f"this worker has no tool {name!r}; it has {known}")
         return tool
+
+
+async def _cancelled_if_so() -> None:
+    """Be cancelled now, if a tool has cancelled its own task and not waited since: later, the reply would be lost."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        await asyncio.sleep(0)
 
 
 def _refuse_changed(tool: Tool, request: ToolRequest) -> None:

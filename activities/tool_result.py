@@ -38,6 +38,7 @@ def _json_of(tool: Tool, value: object) -> tuple[JsonValue, bytes]:
     if type(value) not in _ALWAYS_JSON:
         _refuse_what_json_lacks(tool.result.dump_python(value, warnings="error"))
     plain: JsonValue = tool.result.dump_python(value, mode="json", warnings="error")
+    _refuse_depth(plain)  # a serializer of its own may have nested it
     encoded = as_bytes(plain)
     tool.result.validate_json(encoded)
     return plain, encoded
@@ -65,10 +66,14 @@ def check_size(tool: Tool, size: int, *, limit: int, node_id: str) -> None:
         )
 
 
-def _refuse_what_json_lacks(value: object) -> None:
-    """Refuse NaN and infinities, which pydantic would turn into null, and what is nested too deep to decode."""
+def _refuse_depth(value: object) -> None:
     if depth_of(value, MAX_DEPTH) > MAX_DEPTH:
         raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+
+
+def _refuse_what_json_lacks(value: object) -> None:
+    """Refuse NaN and infinities, which pydantic would turn into null, and what is nested too deep to decode."""
+    _refuse_depth(value)
     waiting = [value]
     while waiting:
         current = waiting.pop()
